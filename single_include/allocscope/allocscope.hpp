@@ -353,10 +353,10 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
-    #define ALLOCSCOPE_COLD_BEGIN \
-        _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_COLD_BEGIN \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_COOL_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
                 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -366,6 +366,8 @@ ALLOCSCOPE_NAMESPACE_END
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #else
+        #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
@@ -5184,6 +5186,20 @@ ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) 
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
+// A copy of a value, which may be one of the list's own, and move.
+ALLOCSCOPE_NOINLINE void* copy_to_list(raw_list& grown, const void* value,
+                                       std::size_t value_bytes) {
+    if (grown.size == grown.room) {
+        const std::size_t at = reinterpret_cast<std::uintptr_t>(value) -
+                               reinterpret_cast<std::uintptr_t>(grown.values);
+        const bool is_own = at < grown.size * value_bytes;
+        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
+        if (is_own) value = static_cast<const char*>(grown.values) + at;
+    }
+    void* const added = static_cast<char*>(grown.values) + value_bytes * grown.size++;
+    return std::memcpy(added, value, value_bytes);
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_WARM_END
@@ -5227,8 +5243,12 @@ public:
     T& push_back(const T& value) {
         static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        const T kept = value;  // it may be one of ours, and move
-        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+        if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
+            return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
+        } else {
+            const T kept = value;  // it may be one of ours, and move
+            return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+        }
     }
 
     // The first time for just as many as are wanted.
@@ -8603,7 +8623,6 @@ ALLOCSCOPE_COLD_END
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <emmintrin.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -8947,6 +8966,68 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
+// two_words.hpp - two words of memory that are read, compared and added up at once.
+
+#ifndef ALLOCSCOPE_BASE_TWO_WORDS_HPP
+#define ALLOCSCOPE_BASE_TWO_WORDS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+using two_words = std::uint64_t __attribute__((vector_size(16)));
+using four_halves = std::uint32_t __attribute__((vector_size(16)));
+
+// Two words of any type: at a multiple of 16 bytes, or anywhere.
+typedef std::uint64_t aligned_words __attribute__((vector_size(16), may_alias));
+typedef std::uint64_t words_anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+static_assert(alignof(aligned_words) == 16 && alignof(words_anywhere) == 1,
+              "clang++ ignores aligned() in a using-declaration");
+
+ALLOCSCOPE_FAST_PATH two_words load_two(const void* words) noexcept {
+    return *static_cast<const words_anywhere*>(words);
+}
+
+// Both higher words.
+ALLOCSCOPE_FAST_PATH two_words higher_words(two_words first, two_words second) noexcept {
+#if defined(__clang__)
+    return __builtin_shufflevector(first, second, 1, 3);
+#else
+    return __builtin_shuffle(first, second, two_words{1, 3});
+#endif
+}
+
+// The products of the low 32 bits of each word.
+ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) noexcept {
+#if defined(__clang__)
+    return (first & 0xffffffffU) * (second & 0xffffffffU);
+#else
+    using signed_words = long long __attribute__((vector_size(16)));
+    using signed_halves = int __attribute__((vector_size(16)));
+    const signed_words products = __builtin_ia32_pmuludq128(
+        reinterpret_cast<signed_halves>(first), reinterpret_cast<signed_halves>(second));
+    return reinterpret_cast<two_words>(products);
+#endif
+}
+
+// The highest bit of each byte: 0xffff, when all bits are set.
+ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
+    using bytes = char __attribute__((vector_size(16)));
+    return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
+}
+
+// All bits set where 32 bits are the same in both.
+ALLOCSCOPE_FAST_PATH two_words equal_halves(two_words first, two_words second) noexcept {
+    const auto same = reinterpret_cast<four_halves>(first) == reinterpret_cast<four_halves>(second);
+    return reinterpret_cast<two_words>(same);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_TWO_WORDS_HPP
+
 // site_table.hpp - every distinct stack once, with a small number for it.
 
 #ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
@@ -8976,18 +9057,13 @@ struct site {
         std::memcpy(&own_shape, &frame_count, sizeof own_shape);
         if (hash != other_hash || own_shape != (other_count | other_tag << 16U)) return false;
         const std::uintptr_t* const own = frames();
-        __m128i differs = _mm_setzero_si128();
+        two_words differs{};
         std::uint32_t i = 0;
         for (; i + 1 < other_count; i += 2) {
-            differs = _mm_or_si128(differs, _mm_xor_si128(load_two(own + i), load_two(other + i)));
+            differs |= load_two(own + i) ^ load_two(other + i);
         }
-        const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(differs, _mm_setzero_si128()));
+        const std::uint32_t equal = byte_mask(equal_halves(differs, two_words{}));
         return equal == 0xffff && (i == other_count || own[i] == other[i]);
-    }
-
-private:
-    static __m128i load_two(const std::uintptr_t* words) noexcept {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
     }
 };
 
@@ -9608,14 +9684,15 @@ inline bool can_tell_modules() noexcept {
 #endif
 }
 
+// Without initialisers: compilers would write out those of a thousand.
 struct met_module {
-    std::uintptr_t start = 0;
-    std::uintptr_t size = 0;
-    std::uintptr_t base = 0;        // run-time address minus linked address
-    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
-    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
-    std::uint32_t number = 0;       // from 1
-    bool has_build_id = false;
+    std::uintptr_t start;
+    std::uintptr_t size;
+    std::uintptr_t base;        // run-time address minus linked address
+    std::uint64_t fingerprint;  // 0: there is nothing to tell it by
+    const char* path;           // as the loader knows it; "" when it was too long to keep
+    std::uint32_t number;       // from 1
+    bool has_build_id;
 
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
     bool overlaps(const met_module& other) const noexcept {
@@ -9708,7 +9785,7 @@ private:
     atomic<std::uint32_t> taken_{0};
     atomic<std::uint32_t> text_used_{0};
     atomic<bool> is_ready_[most] = {};
-    met_module modules_[most];
+    met_module modules_[most] = {};
     char texts_[text_bytes] = {};
 };
 
@@ -10058,7 +10135,7 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
 // Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
 // of modules is written with locked instructions.
 ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
-    met_module met;
+    met_module met{};
     met.start = seen.start;
     met.size = seen.size;
     met.base = seen.loaded->l_addr;
@@ -11574,19 +11651,18 @@ public:
         const auto* place = reinterpret_cast<const std::uintptr_t*>(begin + chain.places_at);
         const void* const pairs_end = single;
         const void* const singles_end = place;
-        __m128i equal = _mm_set1_epi32(-1);
+        two_words equal = ~two_words{};
         for (; pair != pairs_end; pair += 4, place += 4) {
-            const __m128i two = _mm_and_si128(equals(place[0], pair[0]), equals(place[1], pair[1]));
-            const __m128i more =
-                _mm_and_si128(equals(place[2], pair[2]), equals(place[3], pair[3]));
-            equal = _mm_and_si128(equal, _mm_and_si128(two, more));
+            const two_words two = equals(place[0], pair[0]) & equals(place[1], pair[1]);
+            const two_words more = equals(place[2], pair[2]) & equals(place[3], pair[3]);
+            equal &= two & more;
         }
         std::uintptr_t different = 0;
         for (; single != singles_end; single += 4) {
             different |= (compare(single[0]) | compare(single[1])) |
                          (compare(single[2]) | compare(single[3]));
         }
-        different |= static_cast<std::uintptr_t>(_mm_movemask_epi8(equal)) ^ 0xffffU;
+        different |= byte_mask(equal) ^ 0xffffU;
         return different == 0;
     }
 
@@ -11655,23 +11731,20 @@ private:
         std::uintptr_t* frames;
         std::uint32_t count = 0;
         std::uint64_t sum = 0;
-        __m128i sums = _mm_setzero_si128();
+        two_words sums{};
 
         ALLOCSCOPE_FAST_PATH void add(std::uintptr_t now) noexcept {
             frames[count] = now;
             sum += hash_part(now, count);
             ++count;
         }
-        ALLOCSCOPE_FAST_PATH void add_two(__m128i now) noexcept {
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(frames + count), now);
-            const auto* const numbers =
-                reinterpret_cast<const __m128i*>(positions.multipliers + count);
-            sums = _mm_add_epi64(sums, _mm_mul_epu32(now, _mm_loadu_si128(numbers)));
+        ALLOCSCOPE_FAST_PATH void add_two(two_words now) noexcept {
+            *reinterpret_cast<words_anywhere*>(frames + count) = now;
+            sums += low_products(now, load_two(positions.multipliers + count));
             count += 2;
         }
         ALLOCSCOPE_FAST_PATH std::uint64_t total() const noexcept {
-            const __m128i both = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
-            return sum + static_cast<std::uint64_t>(_mm_cvtsi128_si64(both));
+            return sum + (sums[0] + sums[1]);
         }
     };
 
@@ -11679,31 +11752,31 @@ private:
     ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
                                                      std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
-        auto* const pairs = reinterpret_cast<__m128i*>(chain.pairs());
+        auto* const pairs = reinterpret_cast<aligned_words*>(chain.pairs());
         const std::uint32_t frame_count = chain.frame_count;
         const std::uint32_t pair_count = chain.pair_count;
         const std::uint32_t paired = pair_count < frame_count ? pair_count : frame_count;
         collected out{frames};
-        __m128i moved = _mm_setzero_si128();  // in its low half
+        two_words moved{};  // in the first word
         while (out.count + 1 < paired) {
             const std::uint32_t i = out.count;
-            const __m128i first = load_pair(places[i]);
-            const __m128i second = load_pair(places[i + 1]);
-            moved = _mm_or_si128(moved, _mm_xor_si128(first, _mm_load_si128(pairs + i)));
-            moved = _mm_or_si128(moved, _mm_xor_si128(second, _mm_load_si128(pairs + i + 1)));
-            _mm_store_si128(pairs + i, first);
-            _mm_store_si128(pairs + i + 1, second);
-            out.add_two(_mm_unpackhi_epi64(first, second));
+            const two_words first = load_pair(places[i]);
+            const two_words second = load_pair(places[i + 1]);
+            moved |= first ^ pairs[i];
+            moved |= second ^ pairs[i + 1];
+            pairs[i] = first;
+            pairs[i + 1] = second;
+            out.add_two(higher_words(first, second));
         }
         if (out.count != paired) {
             frame_pair& pair = chain.pairs()[out.count];
             const std::uintptr_t place = places[out.count];
-            moved = _mm_or_si128(moved, compare(place, pair));
+            moved |= compare(place, pair);
             pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
             out.add(pair.return_address);
         }
         // The word that ended the walk, if it had a saved frame pointer beside it.
-        std::uintptr_t differs = static_cast<std::uintptr_t>(_mm_cvtsi128_si64(moved));
+        std::uintptr_t differs = moved[0];
         if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
             const frame_pair& pair = chain.pairs()[paired];
             differs |= read_stack_word(places[paired]) ^ pair.saved_bp;
@@ -11716,8 +11789,7 @@ private:
         for (; i + 1 < returns; i += 2) {
             singles[i].value = read_stack_word(singles[i].address);
             singles[i + 1].value = read_stack_word(singles[i + 1].address);
-            out.add_two(_mm_set_epi64x(static_cast<long long>(singles[i + 1].value),
-                                       static_cast<long long>(singles[i].value)));
+            out.add_two(two_words{singles[i].value, singles[i + 1].value});
         }
         if (i != returns) {
             singles[i].value = read_stack_word(singles[i].address);
@@ -11829,28 +11901,24 @@ private:
         return read_stack_word(known.address) ^ known.value;
     }
 
-    ALLOCSCOPE_FAST_PATH static __m128i load_pair(std::uintptr_t place) noexcept {
+    ALLOCSCOPE_FAST_PATH static two_words load_pair(std::uintptr_t place) noexcept {
 #if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
-        return _mm_set_epi64x(
-            static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
-            static_cast<long long>(read_stack_word(place)));
+        return two_words{read_stack_word(place), read_stack_word(place + sizeof(std::uintptr_t))};
 #else
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
+        return load_two(reinterpret_cast<const void*>(place));
 #endif
     }
 
     // All bits set, or not.
-    ALLOCSCOPE_FAST_PATH static __m128i equals(std::uintptr_t place,
-                                               const frame_pair& pair) noexcept {
-        return _mm_cmpeq_epi32(load_pair(place),
-                               _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    ALLOCSCOPE_FAST_PATH static two_words equals(std::uintptr_t place,
+                                                 const frame_pair& pair) noexcept {
+        return equal_halves(load_pair(place), *reinterpret_cast<const aligned_words*>(&pair));
     }
 
     // The bits that differ.
-    ALLOCSCOPE_FAST_PATH static __m128i compare(std::uintptr_t place,
-                                                const frame_pair& pair) noexcept {
-        return _mm_xor_si128(load_pair(place),
-                             _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    ALLOCSCOPE_FAST_PATH static two_words compare(std::uintptr_t place,
+                                                  const frame_pair& pair) noexcept {
+        return load_pair(place) ^ *reinterpret_cast<const aligned_words*>(&pair);
     }
 
     std::size_t mapped_bytes() const noexcept {
@@ -28501,7 +28569,16 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // The engine of this process; defined where a header of define_once/ is included.
-ALLOCSCOPE_HIDDEN extern const engine the_engine;
+ALLOCSCOPE_HIDDEN extern const engine the_engine __asm__("allocscope_engine");
+
+// Its address, by its name in the assembler. clang++ assumes that any function may call an operator
+// that is defined beside it. If it saw that an operator leads to the engine, and so to every
+// function, it would take all functions for one circle of calls, and 6 % longer to compile.
+inline const engine* address_of_engine() noexcept {
+    const engine* address;
+    __asm__("leaq allocscope_engine(%%rip), %0" : "=r"(address));
+    return address;
+}
 
 constexpr std::size_t block_bytes_for(std::size_t bytes) noexcept {
     return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
@@ -28711,7 +28788,7 @@ inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
     if (&tag == &std::nothrow) return false;
     auto& asked = const_cast<handshake_tag&>(static_cast<const handshake_tag&>(tag));
     if (asked.magic != handshake_magic) return false;
-    asked.answer = &the_engine;
+    asked.answer = address_of_engine();
     return true;
 }
 
@@ -28726,7 +28803,6 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
-#include <string>
 #include <vector>
 
 // operator_new_delete.hpp - replaces operator new and delete: include it in exactly one .cpp.
@@ -28795,10 +28871,10 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 #undef ALLOCSCOPE_OPERATOR_AS
 #undef ALLOCSCOPE_OPERATOR
 
-// The engine that answers for these operators.
+// The engine that answers for these operators. used: see address_of_engine.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table();
+ALLOCSCOPE_HIDDEN __attribute__((used)) extern constexpr engine the_engine = make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 
@@ -31816,15 +31892,16 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
 
 // google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged by it.
 
@@ -31852,18 +31929,47 @@ struct benchmark_range {
 
     bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
     bool is_a_limit() const noexcept { return least > 0 || most < benchmark_limits::unlimited; }
+    bool operator<(const benchmark_range& other) const noexcept {
+        return std::tie(least, most) < std::tie(other.least, other.most);
+    }
 };
+
+// What is counted and may be limited, in the order in which messages tell it. Of one thread, or of
+// all as Google Benchmark adds them up.
+namespace quantity {
+enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, count };
+}
+using benchmark_usage = std::array<double, quantity::count>;
+using benchmark_ranges = std::array<benchmark_range, quantity::count>;
+
+struct benchmark_quantity {
+    const char* counter;  // as Google Benchmark shows it
+    const char* what;
+    bool is_of_iteration;  // else of the whole run
+    bool is_bytes;
+};
+constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
+    {"allocscope/objects", " objects", false, false},  // for a benchmark_gate, which takes it out
+    {"live", " bytes alive", false, true},
+    {"allocs/op", " allocations for each iteration", true, false},
+    {"bytes/op", " bytes for each iteration", true, true},
+    {"peak", " bytes at the peak", false, true},
+}};
+constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
 // What a run that kept stacks knows of its places.
 struct benchmark_places {
     snapshot alive;       // at the end
     snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
     std::string heading;  // "after 1 iteration: "
+    std::optional<allocation_counts> label;  // what Google Benchmark keeps of a label
 
-    void take_from(const benchmark_places& newer) {
+    const benchmark_places& with(const benchmark_places& newer) {
         if (!newer.alive.empty()) alive = newer.alive;
         if (!newer.allocated.empty()) allocated = newer.allocated;
         if (!newer.alive.empty() || !newer.allocated.empty()) heading = newer.heading;
+        if (newer.label) label = newer.label;
+        return *this;
     }
 };
 
@@ -31871,30 +31977,38 @@ struct benchmark_places {
 struct benchmark_rule {
     const char* file = "";
     int line = 0;
-    benchmark_range allocations;  // for each iteration
-    benchmark_range bytes;        // for each iteration
-    benchmark_range peak_bytes;
-    benchmark_range live_objects{0, 0};
-    benchmark_range live_bytes;
+    benchmark_ranges limits{{{0, 0}}};  // nothing may be alive
     benchmark_places places;
 
-    // The place and the limits, in an order.
-    auto key() const noexcept {
-        const auto ends = [](const benchmark_range& of) {
-            return std::make_pair(of.least, of.most);
-        };
-        return std::make_tuple(file, line, ends(allocations), ends(bytes), ends(peak_bytes),
-                               ends(live_objects), ends(live_bytes));
-    }
-};
+    auto key() const noexcept { return std::make_tuple(file, line, limits); }
 
-// What a run used: of one thread, or of all as Google Benchmark adds them up.
-struct benchmark_usage {
-    double allocations = 0;  // for each iteration
-    double bytes = 0;        // for each iteration
-    double peak_bytes = 0;
-    double live_bytes = 0;
-    double live_objects = 0;
+    // A limit of what is alive takes the place of "nothing".
+    void take(const check_limits& wanted) noexcept {
+        limits = {{range_of(wanted.live_objects), range_of(wanted.live_bytes),
+                   range_of(wanted.allocations), range_of(wanted.bytes),
+                   range_of(wanted.peak_bytes)}};
+        const bool is_silent = !limits[quantity::live_objects].is_a_limit() &&
+                               !limits[quantity::live_bytes].is_a_limit();
+        if (is_silent) limits[quantity::live_objects] = {0, 0};
+    }
+
+    bool keeps(const benchmark_usage& used, std::size_t first, std::size_t last) const noexcept {
+        while (first <= last && limits[first].holds(used[first])) ++first;
+        return first > last;
+    }
+    bool keeps_alive(const benchmark_usage& used) const noexcept {
+        return keeps(used, quantity::live_objects, quantity::live_bytes);
+    }
+    bool keeps_allocated(const benchmark_usage& used) const noexcept {
+        return keeps(used, quantity::allocations, quantity::peak_bytes);
+    }
+
+private:
+    static benchmark_range range_of(const count_range& limit) noexcept {
+        const bool has_most = limit.most != ~std::uint64_t{0};
+        return {static_cast<double>(limit.least),
+                has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
+    }
 };
 
 // What is kept from one call of a function to the next.
@@ -31904,15 +32018,18 @@ public:
     void scope_ended(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
         last_ = rule;
-        places_[rule.key()].take_from(rule.places);
+        last_.places = places_[rule.key()].with(rule.places);
     }
     // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
     // runs that are reported. (The name of a benchmark is not known to it in older releases.)
     benchmark_rule last_rule() {
         const std::lock_guard<std::mutex> lock{mutex_};
-        benchmark_rule found = last_;
-        found.places = places_[last_.key()];
-        return found;
+        return last_;
+    }
+    // What a label takes under this rule; learned from a run that kept stacks.
+    allocation_counts label_under(const benchmark_rule& rule) {
+        const std::lock_guard<std::mutex> lock{mutex_};
+        return places_[rule.key()].label.value_or(allocation_counts{});
     }
 
     // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
@@ -31921,43 +32038,29 @@ public:
         if (rows.empty()) return {};
         const std::lock_guard<std::mutex> lock{mutex_};
         std::string& saved = saved_[name];
-        if (saved.empty()) saved = saved_text(name, message, rows);
+        if (!saved.empty()) return saved;
+        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
+        const char* problem = std::strstr(told.message(), "not saved: ");
+        if (told.saved_to()[0] != '\0') {
+            saved = std::string{"; saved in "} + told.saved_to();
+        } else if (problem != nullptr) {
+            saved = std::string{"; "} + problem;
+        }
         return saved;
     }
 
-    // What a label of the scope in this place takes; learned from a run that kept stacks.
-    void learn_label(const char* file, int line, const allocation_counts& label) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        labels_[{file, line}] = label;
-    }
-    allocation_counts label_of(const char* file, int line) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        const auto found = labels_.find({file, line});
-        return found != labels_.end() ? found->second : allocation_counts{};
-    }
-
 private:
-    static std::string saved_text(const std::string& name, const std::string& message,
-                                  const snapshot& rows) {
-        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
-        if (told.saved_to()[0] != '\0') return std::string{"; saved in "} + told.saved_to();
-        const char* problem = std::strstr(told.message(), "not saved: ");
-        return problem != nullptr ? std::string{"; "} + problem : std::string{};
-    }
-
     std::mutex mutex_;
     benchmark_rule last_;
     std::map<decltype(benchmark_rule{}.key()), benchmark_places> places_;
     std::map<std::string, std::string> saved_;
-    std::map<std::pair<const char*, int>, allocation_counts> labels_;
 };
 
 inline benchmark_memories remembered;
 
 inline std::string number_text(double value) {
     char space[32];
-    const bool is_whole = value > -1e15 && value < 1e15 && !(value < std::floor(value)) &&
-                          !(value > std::floor(value));
+    const bool is_whole = std::abs(value) < 1e15 && !(std::floor(value) < value);
     std::snprintf(space, sizeof space, is_whole ? "%.0f" : "%.6g", value);
     return space;
 }
@@ -31971,10 +32074,6 @@ inline bool is_label(const snapshot::row& row) noexcept {
     return false;
 }
 
-inline bool is_of_google_benchmark(const snapshot::row& row) noexcept {
-    return std::strstr(row.type, "benchmark::Counter") != nullptr || is_label(row);
-}
-
 inline allocation_counts label_in(const snapshot& alive) noexcept {
     allocation_counts label;
     for (const snapshot::row& row : alive) {
@@ -31985,16 +32084,13 @@ inline allocation_counts label_in(const snapshot& alive) noexcept {
     return label;
 }
 
-// "3 x parser.cpp:12:node (72 B), ...": at most three.
+// "3 x parser.cpp:12:node (72 B), ...": at most three, and none of Google Benchmark's own.
 inline std::string places_of(const snapshot& alive) {
     std::string text;
     std::size_t shown = 0;
     for (const snapshot::row& row : alive) {
-        if (is_of_google_benchmark(row)) continue;
-        if (shown++ == 3) {
-            text += ", ...";
-            break;
-        }
+        if (is_label(row) || std::strstr(row.type, "benchmark::Counter") != nullptr) continue;
+        if (shown++ == 3) return text + ", ...";
         if (!text.empty()) text += ", ";
         text += std::to_string(row.objects) + " x " + row.file + ":";
         if (row.line != 0) text += std::to_string(row.line) + ":";
@@ -32002,14 +32098,6 @@ inline std::string places_of(const snapshot& alive) {
     }
     return text;
 }
-
-inline std::string objects_text(double count) {
-    return number_text(count) + (count > 1 ? " objects" : " object");
-}
-
-constexpr const char* unknown_places =
-    "to see where they were allocated: benchmark_scope memory{state, "
-    "allocscope::recording::exact};";
 
 inline void add_excess(std::string& text, double used, const benchmark_range& allowed,
                        const char* what) {
@@ -32021,77 +32109,37 @@ inline void add_excess(std::string& text, double used, const benchmark_range& al
             (is_too_much ? " are allowed" : " are wanted");
 }
 
-inline std::string leak_text(const benchmark_rule& rule, const benchmark_usage& used) {
-    const bool is_leak = used.live_objects > rule.live_objects.most;
-    std::string text = is_leak ? "leak: still alive: " : "still alive: ";
-    text += objects_text(used.live_objects) + " of " + number_text(used.live_bytes) + " bytes";
-    if (is_leak && rule.live_objects.most > 0) {
-        text += ", " + number_text(rule.live_objects.most) + " are allowed";
-    }
-    add_excess(text, used.live_objects, {rule.live_objects.least, benchmark_limits::unlimited},
-               " objects");
-    add_excess(text, used.live_bytes, rule.live_bytes, " bytes alive");
-    return text;
-}
-
-inline bool breaks_limit_of_allocated(const benchmark_rule& rule, const benchmark_usage& used) {
-    return !rule.allocations.holds(used.allocations) || !rule.bytes.holds(used.bytes) ||
-           !rule.peak_bytes.holds(used.peak_bytes);
-}
-
 // "" when the run keeps the rule; else one line, with the file that has the evidence.
 inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
                          const std::string& name) {
-    const bool is_leak =
-        !rule.live_objects.holds(used.live_objects) || !rule.live_bytes.holds(used.live_bytes);
-    const bool is_over = breaks_limit_of_allocated(rule, used);
-    if (!is_leak && !is_over) return {};
-    std::string text = is_leak ? leak_text(rule, used) : std::string{};
-    add_excess(text, used.allocations, rule.allocations, " allocations for each iteration");
-    add_excess(text, used.bytes, rule.bytes, " bytes for each iteration");
-    add_excess(text, used.peak_bytes, rule.peak_bytes, " bytes at the peak");
-    const snapshot& rows = is_leak ? rule.places.alive : rule.places.allocated;
+    const bool is_of_living = !rule.keeps_alive(used);
+    if (!is_of_living && rule.keeps_allocated(used)) return {};
+    const double objects = used[quantity::live_objects];
+    const double allowed = rule.limits[quantity::live_objects].most;
+    const bool is_leak = objects > allowed;
+    std::string text;
+    if (is_of_living) {
+        text = std::string{is_leak ? "leak: " : ""} + "still alive: " + number_text(objects) +
+               (objects > 1 ? " objects of " : " object of ") +
+               number_text(used[quantity::live_bytes]) + " bytes";
+        if (is_leak && allowed > 0) text += ", " + number_text(allowed) + " are allowed";
+    }
+    for (std::size_t i = is_leak ? quantity::live_bytes : quantity::live_objects;
+         i < quantity::count; ++i) {
+        add_excess(text, used[i], rule.limits[i], benchmark_quantities[i].what);
+    }
+    const snapshot& rows = is_of_living ? rule.places.alive : rule.places.allocated;
     const std::string places = places_of(rows);
-    const bool has_places = (is_leak ? used.live_objects : used.allocations) > 0;
+    const bool has_places = (is_of_living ? objects : used[quantity::allocations]) > 0;
     if (!places.empty()) {
         text += "; " + rule.places.heading + places;
     } else if (has_places) {
-        text += std::string{"; "} + unknown_places;
+        text +=
+            "; to see where they were allocated: benchmark_scope memory{state, "
+            "allocscope::recording::exact};";
     }
     text = "allocscope: " + text;
     return text + remembered.save(name, text, rows);
-}
-
-inline benchmark_range range_of(const count_range& limit) noexcept {
-    const bool has_most = limit.most != ~std::uint64_t{0};
-    return {static_cast<double>(limit.least),
-            has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
-}
-
-// A limit of what is alive takes the place of "nothing".
-inline void take_limits(benchmark_rule& rule, const check_limits& limits) noexcept {
-    rule.allocations = range_of(limits.allocations);
-    rule.bytes = range_of(limits.bytes);
-    rule.peak_bytes = range_of(limits.peak_bytes);
-    rule.live_bytes = range_of(limits.live_bytes);
-    rule.live_objects = range_of(limits.live_objects);
-    const bool is_silent = !rule.live_objects.is_a_limit() && !rule.live_bytes.is_a_limit();
-    if (is_silent) rule.live_objects = {0, 0};
-}
-
-// "" when the limits make sense; else what is wrong with them.
-inline std::string refusal_of(const benchmark_limits& most) {
-    const struct {
-        const char* name;
-        double value;
-    } limits[] = {
-        {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
-    for (const auto& limit : limits) {
-        if (limit.value >= 0) continue;
-        return "allocscope: benchmark_limits::" + std::string{limit.name} + " is " +
-               number_text(limit.value) + "; it must be 0 or more";
-    }
-    return {};
 }
 
 }  // namespace detail
@@ -32118,6 +32166,36 @@ namespace detail {
 
 using benchmark_run = benchmark::BenchmarkReporter::Run;
 
+// Releases from 1.8 on tell runs that were skipped from those that failed.
+template <class Run, class = void>
+struct tells_skips : std::false_type {};
+template <class Run>
+struct tells_skips<Run, std::void_t<decltype(&Run::skip_message)>> : std::true_type {};
+
+enum class run_outcome { has_numbers, skipped, failed };
+
+template <class Run>
+run_outcome outcome_of(const Run& run) {
+    if constexpr (tells_skips<Run>::value) {
+        using skips = decltype(Run::skipped);
+        if (run.skipped == skips::SkippedWithError) return run_outcome::failed;
+        return run.skipped == skips::NotSkipped ? run_outcome::has_numbers : run_outcome::skipped;
+    } else {
+        return run.error_occurred ? run_outcome::failed : run_outcome::has_numbers;
+    }
+}
+
+template <class Run>
+void fail_run(Run& run, const std::string& message) {
+    if constexpr (tells_skips<Run>::value) {
+        run.skipped = decltype(Run::skipped)::SkippedWithError;
+        run.skip_message = message;
+    } else {
+        run.error_occurred = true;
+        run.error_message = message;
+    }
+}
+
 // Overloads below end in `int` where the newer form compiles and in `long` elsewhere: called with 0
 // the first is the better match.
 
@@ -32130,46 +32208,6 @@ template <class State>
 bool is_skipped(const State& state, long) {
     return state.error_occurred();
 }
-
-template <class Run>
-auto run_failed(const Run& run, int) -> decltype(run.skip_message, bool()) {
-    return run.skipped == decltype(Run::skipped)::SkippedWithError;
-}
-template <class Run>
-bool run_failed(const Run& run, long) {
-    return run.error_occurred;
-}
-
-// A run without numbers, whether that is an error or not.
-template <class Run>
-auto run_has_no_numbers(const Run& run, int) -> decltype(run.skip_message, bool()) {
-    return run.skipped != decltype(Run::skipped)::NotSkipped;
-}
-template <class Run>
-bool run_has_no_numbers(const Run& run, long) {
-    return run.error_occurred;
-}
-
-template <class Run>
-auto fail_run(Run& run, const std::string& message, int) -> decltype(run.skip_message, void()) {
-    run.skipped = decltype(Run::skipped)::SkippedWithError;
-    run.skip_message = message;
-}
-template <class Run>
-void fail_run(Run& run, const std::string& message, long) {
-    run.error_occurred = true;
-    run.error_message = message;
-}
-
-// The last two fields of a result: not in every release.
-template <class Result>
-auto set_growth(Result& result, benchmark::IterationCount total, benchmark::IterationCount net, int)
-    -> decltype(result.net_heap_growth, void()) {
-    result.total_allocated_bytes = total;
-    result.net_heap_growth = net;
-}
-template <class Result>
-void set_growth(Result&, benchmark::IterationCount, benchmark::IterationCount, long) {}
 
 template <class Result>
 auto set_iterations(Result& result, benchmark::IterationCount iterations, int)
@@ -32189,31 +32227,25 @@ void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result)
     }
 }
 
-// Forwards the calls that only some releases make. `Member` is the type of Base::List.
-template <class Base, class Member>
-class forwards_list;
-
-template <class Base, class Argument>
-class forwards_list<Base, void (Base::*)(Argument)> : public Base {
-public:
-    void List(Argument benchmarks) { listed().List(benchmarks); }
-
-private:
-    virtual Base& listed() = 0;
+// What BenchmarkReporter::List takes; a type that nobody has where there is no such function.
+template <class Reporter, class = void>
+struct list_argument {
+    struct type {};
+};
+template <class Reporter>
+struct list_argument<Reporter, std::void_t<decltype(&Reporter::List)>> {
+    template <class Argument>
+    static Argument taken_by(void (Reporter::*)(Argument));
+    using type = decltype(taken_by(&Reporter::List));
 };
 
-class forwards_no_list : public benchmark::BenchmarkReporter {
-    virtual benchmark::BenchmarkReporter& listed() = 0;
-};
-
-template <class Base, class = void>
-struct reporter_base {
-    using type = forwards_no_list;
-};
-template <class Base>
-struct reporter_base<Base, std::void_t<decltype(&Base::List)>> {
-    using type = forwards_list<Base, decltype(&Base::List)>;
-};
+template <class Reporter, class Listed>
+auto forward_list(Reporter& reporter, Listed& benchmarks, int)
+    -> decltype(reporter.List(benchmarks)) {
+    reporter.List(benchmarks);
+}
+template <class Reporter, class Listed>
+void forward_list(Reporter&, Listed&, long) {}
 
 template <class Reporter>
 auto forward_runs_config(Reporter& reporter, double min_time, bool has_iterations,
@@ -32241,9 +32273,9 @@ inline void MaybeReenterWithoutASLR(...) {}
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
 #include <atomic>
-#include <optional>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 // google_benchmark_scope.hpp - allocations of a benchmark's loop, beside its time.
 
@@ -32283,7 +32315,10 @@ public:
                     int line = __builtin_LINE());
     // With keep_within(budget).
     benchmark_scope(benchmark::State& state, const allocation_budget& budget,
-                    const char* file = __builtin_FILE(), int line = __builtin_LINE());
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE())
+        : benchmark_scope(state, file, line) {
+        keep_within(budget);
+    }
     ~benchmark_scope();
     benchmark_scope(const benchmark_scope&) = delete;
     benchmark_scope& operator=(const benchmark_scope&) = delete;
@@ -32301,7 +32336,9 @@ public:
     void at_most(const benchmark_limits& most);
 
     // So many objects may be alive at the end, all threads together.
-    void may_keep(std::uint64_t objects) noexcept;
+    void may_keep(std::uint64_t objects) noexcept {
+        rule_.limits[detail::quantity::live_objects] = {0, static_cast<double>(objects)};
+    }
 
     // Ends the counting. What the function does afterwards is not charged.
     void stop();
@@ -32313,11 +32350,9 @@ private:
     // The nodes of counters that the function has added.
     allocation_counts counts_of_new_counters() const;
     // The text of a label that Google Benchmark keeps.
-    allocation_counts label_counts() const;
+    allocation_counts label_counts();
     void report(const allocation_counts& totals);
-    void add_counters(const allocation_counts& totals, bool is_judged_later);
-    void judge_now(const allocation_counts& totals);
-    detail::benchmark_usage usage_of(const allocation_counts& totals) const noexcept;
+    double iterations() const noexcept { return static_cast<double>(state_.iterations()); }
 
     benchmark::State& state_;
     detail::benchmark_rule rule_;
@@ -32329,9 +32364,6 @@ private:
 };
 
 namespace detail {
-
-// For a benchmark_gate, which takes it out.
-constexpr const char* objects_counter = "allocscope/objects";
 
 // How many gates there are: then scopes leave the judgement to them.
 inline std::atomic<int> benchmark_gates{0};
@@ -32363,6 +32395,13 @@ inline options options_of_benchmark(recording wanted) noexcept {
 
 inline recording usual_recording(const benchmark::State& state) noexcept {
     return state.max_iterations == 1 ? recording::exact : recording::counters;
+}
+
+inline benchmark_usage usage_of(const allocation_counts& totals, double iterations) noexcept {
+    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+    return {number(totals.live_objects()), number(totals.live_bytes()),
+            number(totals.allocations) / iterations, number(totals.bytes_allocated) / iterations,
+            number(totals.peak_bytes)};
 }
 
 // The totals without Google Benchmark's objects, which are still alive.
@@ -32410,12 +32449,6 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
     window_.emplace("benchmark", detail::options_of_benchmark(wanted));
 }
 
-inline benchmark_scope::benchmark_scope(benchmark::State& state, const allocation_budget& budget,
-                                        const char* file, int line)
-    : benchmark_scope(state, file, line) {
-    keep_within(budget);
-}
-
 inline allocation_counts benchmark_scope::counts_of_new_counters() const {
     // A copy takes as much as the counters did.
     const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
@@ -32429,7 +32462,8 @@ inline allocation_counts benchmark_scope::counts_of_new_counters() const {
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    if (keeps_stacks_ && detail::breaks_limit_of_allocated(rule_, usage_of(window_->counts()))) {
+    if (keeps_stacks_ &&
+        !rule_.keeps_allocated(detail::usage_of(window_->counts(), iterations()))) {
         const pause_recording not_of_the_benchmark;
         rule_.places.allocated = detail::allocated_in(*window_);
     }
@@ -32455,12 +32489,11 @@ inline benchmark_scope::~benchmark_scope() {
 }
 
 // With several threads it is anybody's guess which of them allocated the text they share.
-inline allocation_counts benchmark_scope::label_counts() const {
+inline allocation_counts benchmark_scope::label_counts() {
     if (state_.threads() != 1) return {};
-    if (keeps_stacks_) {
-        detail::remembered.learn_label(rule_.file, rule_.line, detail::label_in(alive_));
-    }
-    return detail::remembered.label_of(rule_.file, rule_.line);
+    if (!keeps_stacks_) return detail::remembered.label_under(rule_);
+    rule_.places.label = detail::label_in(alive_);
+    return *rule_.places.label;
 }
 
 inline void benchmark_scope::report(const allocation_counts& totals) {
@@ -32474,72 +32507,51 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
                                (is_one ? " iteration: " : " iterations: ");
         if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
     }
+    // Google Benchmark adds the counters of the threads, then divides as the flags say.
+    using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
-    add_counters(totals, is_judged_later);
-    if (!is_judged_later) judge_now(totals);
+    const detail::benchmark_usage values = detail::usage_of(totals, 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const detail::benchmark_quantity& shown = detail::benchmark_quantities[i];
+        if (i == detail::quantity::live_objects && !is_judged_later) continue;
+        state_.counters[shown.counter] =
+            Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
+                    shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
+    }
+    detail::remembered.scope_ended(rule_);
+    if (is_judged_later) return;
+    // Each thread for itself: nobody here sees the sums.
+    const std::string file = rule_.file;
+    const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
+    const std::string message = detail::judge(rule_, detail::usage_of(totals, iterations()), place);
+    if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
 inline void benchmark_scope::at_most(const benchmark_limits& most) {
     const pause_recording not_of_the_benchmark;
-    const std::string refusal = detail::refusal_of(most);
-    if (!refusal.empty()) state_.SkipWithError(refusal.c_str());
-    rule_.allocations = {0, most.allocations};
-    rule_.bytes = {0, most.bytes};
-    rule_.peak_bytes = {0, most.peak_bytes};
+    const std::pair<const char*, double> limits[] = {
+        {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
+    std::size_t limited = detail::quantity::allocations;
+    for (const auto& [name, limit] : limits) {
+        rule_.limits[limited++] = {0, limit};
+        if (limit >= 0) continue;
+        const std::string refusal = "allocscope: benchmark_limits::" + std::string{name} + " is " +
+                                    detail::number_text(limit) + "; it must be 0 or more";
+        state_.SkipWithError(refusal.c_str());
+    }
 }
 
 inline void benchmark_scope::keep_within(const allocation_budget& budget) {
     const pause_recording not_of_the_benchmark;
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    detail::take_limits(rule_, detail::checked_limits(budget));
+    rule_.take(detail::checked_limits(budget));
 #else
     try {
-        detail::take_limits(rule_, detail::checked_limits(budget));
+        rule_.take(detail::checked_limits(budget));
     } catch (const std::invalid_argument& refusal) {
         state_.SkipWithError(refusal.what());
     }
 #endif
-}
-
-inline void benchmark_scope::may_keep(std::uint64_t objects) noexcept {
-    rule_.live_objects = {0, static_cast<double>(objects)};
-}
-
-// Google Benchmark adds the counters of the threads, then divides as the flags say.
-inline void benchmark_scope::add_counters(const allocation_counts& totals, bool is_judged_later) {
-    using benchmark::Counter;
-    const auto set = [this](const char* name, std::uint64_t value, Counter::Flags flags,
-                            Counter::OneK one_k) {
-        state_.counters[name] = Counter(static_cast<double>(value), flags, one_k);
-    };
-    set("allocs/op", totals.allocations, Counter::kAvgIterations, Counter::kIs1000);
-    set("bytes/op", totals.bytes_allocated, Counter::kAvgIterations, Counter::kIs1024);
-    set("peak", totals.peak_bytes, Counter::kDefaults, Counter::kIs1024);
-    set("live", totals.live_bytes(), Counter::kDefaults, Counter::kIs1024);
-    if (!is_judged_later) return;
-    set(detail::objects_counter, totals.live_objects(), Counter::kDefaults, Counter::kIs1000);
-    detail::remembered.scope_ended(rule_);
-}
-
-inline detail::benchmark_usage benchmark_scope::usage_of(
-    const allocation_counts& totals) const noexcept {
-    const double iterations = static_cast<double>(state_.iterations());
-    detail::benchmark_usage used;
-    used.allocations = static_cast<double>(totals.allocations) / iterations;
-    used.bytes = static_cast<double>(totals.bytes_allocated) / iterations;
-    used.peak_bytes = static_cast<double>(totals.peak_bytes);
-    used.live_bytes = static_cast<double>(totals.live_bytes());
-    used.live_objects = static_cast<double>(totals.live_objects());
-    return used;
-}
-
-// Each thread for itself: nobody here sees the sums.
-inline void benchmark_scope::judge_now(const allocation_counts& totals) {
-    const char* slash = std::strrchr(rule_.file, '/');
-    const std::string place = slash != nullptr ? slash + 1 : rule_.file;
-    const std::string message =
-        detail::judge(rule_, usage_of(totals), place + ':' + std::to_string(rule_.line));
-    if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -32567,7 +32579,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //   them): its header has the columns of the first run, and a later column ends the program.
 // While a gate exists, scopes do not fail runs themselves. Each reporter needs one: also that of
 // --benchmark_out, or its file shows the inner counter of the scopes.
-class benchmark_gate : public detail::reporter_base<benchmark::BenchmarkReporter>::type {
+class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
     explicit benchmark_gate(benchmark::BenchmarkReporter& reporter, bool pad_errors = false)
@@ -32588,34 +32600,29 @@ public:
                           benchmark::IterationCount iterations) {
         detail::forward_runs_config(reporter_, min_time, has_iterations, iterations, 0);
     }
+    void List(detail::list_argument<benchmark::BenchmarkReporter>::type benchmarks) {
+        detail::forward_list(reporter_, benchmarks, 0);
+    }
     void Finalize() { reporter_.Finalize(); }
 
 private:
-    benchmark::BenchmarkReporter& listed() { return reporter_; }
-
-    void judge_run(Run& run);
+    // Judges the run, too.
+    bool is_shown(Run& run);
 
     benchmark::BenchmarkReporter& reporter_;
     bool pads_errors_;
-    std::set<std::string> seen_;    // benchmarks of which a run was reported
-    std::set<std::string> failed_;  // and of those, or their aggregates, one failed
+    std::map<std::string, bool> has_failed_;  // benchmarks of which a run was reported
     std::size_t failures_ = 0;
 };
 
 namespace detail {
 
-inline double counter_of(const benchmark_run& run, const char* name) {
-    const auto found = run.counters.find(name);
-    return found != run.counters.end() ? found->second.value : 0;
-}
-
 inline benchmark_usage usage_of(const benchmark_run& run) {
-    benchmark_usage used;
-    used.allocations = counter_of(run, "allocs/op");
-    used.bytes = counter_of(run, "bytes/op");
-    used.peak_bytes = counter_of(run, "peak");
-    used.live_bytes = counter_of(run, "live");
-    used.live_objects = counter_of(run, objects_counter);
+    benchmark_usage used{};
+    for (std::size_t i = 0; i < quantity::count; ++i) {
+        const auto found = run.counters.find(benchmark_quantities[i].counter);
+        if (found != run.counters.end()) used[i] = found->second.value;
+    }
     return used;
 }
 
@@ -32623,44 +32630,23 @@ inline bool has_scope(const benchmark_run& run) {
     return run.counters.find(objects_counter) != run.counters.end();
 }
 
-// A result that is not constructed: its constructor uses a constant that shared libraries of older
-// releases do not export.
-class memory_result {
-public:
-    using result_type = benchmark::MemoryManager::Result;
-    static_assert(std::is_trivially_copyable<result_type>::value &&
-                      std::is_trivially_destructible<result_type>::value,
-                  "its bytes are its value");
+// Room for a result that is not constructed: its constructor uses a constant that shared libraries
+// of older releases do not export.
+using memory_result = benchmark::MemoryManager::Result;
+using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
+static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
 
-    void fill_from(const benchmark_run& run) {
-        const benchmark_usage used = usage_of(run);
-        const double iterations = static_cast<double>(run.iterations);
-        const auto rounded = [](double value) {
-            return static_cast<benchmark::IterationCount>(std::llround(value));
-        };
-        get().num_allocs = rounded(used.allocations * iterations);
-        get().max_bytes_used = rounded(used.peak_bytes);
-        set_growth(get(), rounded(used.bytes * iterations), rounded(used.live_bytes), 0);
-        set_iterations(get(), run.iterations, 0);
-    }
-    result_type& get() noexcept { return *reinterpret_cast<result_type*>(bytes_); }
-
-private:
-    alignas(result_type) unsigned char bytes_[sizeof(result_type)] = {};
-};
-
-// The coefficient of variation of numbers that are all 0: older releases print it as NaN, which is
-// not JSON.
-inline void set_nan_to_zero(benchmark_run& run) {
-    for (auto& [name, counter] : run.counters) {
-        if (std::isnan(counter.value)) counter.value = 0;
-    }
-}
-
-inline void pad_counters(benchmark_run& run) {
-    for (const char* name : {"allocs/op", "bytes/op", "peak", "live"}) {
-        run.counters.insert({name, benchmark::Counter{}});
-    }
+inline void fill_memory_fields(benchmark_run& run, room_for_result& room) {
+    const benchmark_usage used = usage_of(run);
+    const double iterations = static_cast<double>(run.iterations);
+    auto& result = *reinterpret_cast<memory_result*>(&room);
+    result.num_allocs = std::llround(used[quantity::allocations] * iterations);
+    result.max_bytes_used = std::llround(used[quantity::peak_bytes]);
+    result.total_allocated_bytes = std::llround(used[quantity::bytes] * iterations);
+    result.net_heap_growth = std::llround(used[quantity::live_bytes]);
+    set_iterations(result, run.iterations, 0);
+    set_memory_result(run, result);
+    run.allocs_per_iter = used[quantity::allocations];
 }
 
 }  // namespace detail
@@ -32675,45 +32661,41 @@ inline bool benchmark_gate::ReportContext(const Context& context) {
 
 // Aggregates are judged only where they are all that is reported of a benchmark
 // (--benchmark_report_aggregates_only). They may come in a call of their own, after the runs.
-inline void benchmark_gate::judge_run(Run& run) {
+inline bool benchmark_gate::is_shown(Run& run) {
     const std::string name = run.run_name.str();
     const bool is_aggregate = run.run_type != Run::RT_Iteration;
-    if (!is_aggregate) seen_.insert(name);
     const bool is_judged =
-        !is_aggregate || (seen_.count(name) == 0 && run.aggregate_name == "mean");
-    if (is_judged && !detail::run_has_no_numbers(run, 0) && detail::has_scope(run)) {
+        !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
+    if (is_judged && detail::has_scope(run) &&
+        detail::outcome_of(run) == detail::run_outcome::has_numbers) {
         const std::string message =
             detail::judge(detail::remembered.last_rule(), detail::usage_of(run), name);
-        if (!message.empty()) detail::fail_run(run, message, 0);
+        if (!message.empty()) detail::fail_run(run, message);
     }
-    if (detail::run_failed(run, 0)) {
-        ++failures_;
-        failed_.insert(name);
-        if (pads_errors_) detail::pad_counters(run);
+    const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
+    // The coefficient of variation of zeros, which older releases print and JSON cannot say.
+    for (auto& [counter, number] : run.counters) {
+        if (is_aggregate && detail::has_scope(run) && std::isnan(number.value)) number.value = 0;
     }
-    if (is_aggregate && detail::has_scope(run)) detail::set_nan_to_zero(run);
+    for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
+        if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});
+    }
     run.counters.erase(detail::objects_counter);
+    if (has_failed) ++failures_;
+    if (has_failed || !is_aggregate) has_failed_[name] |= has_failed;
+    // The statistics over runs of which one failed say nothing.
+    return !is_aggregate || has_failed || has_failed_.count(name) == 0 || !has_failed_[name];
 }
 
 inline void benchmark_gate::ReportRuns(const std::vector<Run>& runs) {
-    std::vector<Run> judged{runs};
-    std::vector<detail::memory_result> results(judged.size());
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-        Run& run = judged[i];
-        if (run.run_type == Run::RT_Iteration && detail::has_scope(run)) {
-            results[i].fill_from(run);
-            detail::set_memory_result(run, results[i].get());
-            run.allocs_per_iter = detail::counter_of(run, "allocs/op");
-        }
-        judge_run(run);
-    }
-    // The statistics over runs of which one failed say nothing.
+    std::vector<detail::room_for_result> results(runs.size());
     std::vector<Run> shown;
-    for (const Run& run : judged) {
-        if (run.run_type == Run::RT_Iteration || detail::run_failed(run, 0) ||
-            failed_.count(run.run_name.str()) == 0) {
-            shown.push_back(run);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        Run run = runs[i];
+        if (run.run_type == Run::RT_Iteration && detail::has_scope(run)) {
+            detail::fill_memory_fields(run, results[i]);
         }
+        if (is_shown(run)) shown.push_back(run);
     }
     if (!shown.empty()) reporter_.ReportRuns(shown);
 }
@@ -32755,14 +32737,6 @@ private:
     std::unique_ptr<scope> window_;
 };
 
-namespace detail {
-
-inline benchmark::IterationCount count_of(std::uint64_t value) noexcept {
-    return static_cast<benchmark::IterationCount>(value);
-}
-
-}  // namespace detail
-
 // definitions
 
 inline void benchmark_memory_manager::Start() {
@@ -32778,10 +32752,11 @@ inline void benchmark_memory_manager::fill(Result& result) {
     window_.reset();
     detail::memory_pass.is_open = false;
     const allocation_counts used = detail::memory_pass.had_scope ? detail::memory_pass.totals : all;
-    result.num_allocs = detail::count_of(used.allocations);
-    result.max_bytes_used = detail::count_of(used.peak_bytes);
-    detail::set_growth(result, detail::count_of(used.bytes_allocated),
-                       detail::count_of(used.live_bytes()), 0);
+    const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+    result.num_allocs = number(used.allocations);
+    result.max_bytes_used = number(used.peak_bytes);
+    result.total_allocated_bytes = number(used.bytes_allocated);
+    result.net_heap_growth = number(used.live_bytes());
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -32807,49 +32782,29 @@ int run_benchmarks(int argc, char** argv);
 
 namespace detail {
 
-// The flags that say which reporters there will be. Google Benchmark does not tell.
-struct benchmark_outputs {
-    std::string format;       // --benchmark_format
-    std::string file;         // --benchmark_out
-    std::string file_format;  // --benchmark_out_format
-};
-
-inline std::string text_of_environment(const char* name, const char* otherwise) {
-    const char* found = ::secure_getenv(name);
-    return found != nullptr ? found : otherwise;
-}
-
-inline void read_flag(const std::string& argument, const std::string& flag, std::string& value) {
-    if (argument.compare(0, flag.size(), flag) == 0) value = argument.substr(flag.size());
-}
-
-// As Google Benchmark reads them: the environment, then the arguments, the last one counts.
-inline benchmark_outputs read_outputs(int argc, char** argv) {
-    benchmark_outputs found;
-    found.format = text_of_environment("BENCHMARK_FORMAT", "console");
-    found.file = text_of_environment("BENCHMARK_OUT", "");
-    found.file_format = text_of_environment("BENCHMARK_OUT_FORMAT", "json");
+// As Google Benchmark reads its flags: the environment, then the arguments, the last one counts. It
+// does not tell which reporters there will be.
+inline std::string flag_of(int argc, char** argv, const std::string& start, const char* variable,
+                           const char* otherwise) {
+    const char* const found = ::secure_getenv(variable);
+    std::string value = found != nullptr ? found : otherwise;
     for (int i = 1; i < argc; ++i) {
-        read_flag(argv[i], "--benchmark_format=", found.format);
-        read_flag(argv[i], "--benchmark_out=", found.file);
-        read_flag(argv[i], "--benchmark_out_format=", found.file_format);
+        const std::string argument = argv[i];
+        if (argument.compare(0, start.size(), start) == 0) value = argument.substr(start.size());
     }
-    return found;
+    return value;
 }
 
-// Null when there is no file.
-inline std::unique_ptr<benchmark::BenchmarkReporter> file_reporter_of(
-    const benchmark_outputs& outputs) {
+// Null when the format is not known.
+inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
+    using benchmark::ConsoleReporter;
     std::unique_ptr<benchmark::BenchmarkReporter> made;
-    if (outputs.file.empty()) return made;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // of CSVReporter, which is the only one
-    if (outputs.file_format == "csv") made.reset(new benchmark::CSVReporter);
+    if (format == "csv") made.reset(new benchmark::CSVReporter);
 #pragma GCC diagnostic pop
-    if (outputs.file_format == "json") made.reset(new benchmark::JSONReporter);
-    if (outputs.file_format == "console") {
-        made.reset(new benchmark::ConsoleReporter(benchmark::ConsoleReporter::OO_None));
-    }
+    if (format == "json") made.reset(new benchmark::JSONReporter);
+    if (format == "console") made.reset(new ConsoleReporter(ConsoleReporter::OO_None));
     return made;
 }
 
@@ -32858,22 +32813,25 @@ inline std::unique_ptr<benchmark::BenchmarkReporter> file_reporter_of(
 // definitions
 
 inline int run_benchmarks(int argc, char** argv) {
-    const detail::benchmark_outputs outputs = detail::read_outputs(argc, argv);
+    const auto flag = [argc, argv](const char* start, const char* variable, const char* otherwise) {
+        return detail::flag_of(argc, argv, start, variable, otherwise);
+    };
+    const std::string format = flag("--benchmark_format=", "BENCHMARK_FORMAT", "console");
+    const std::string file = flag("--benchmark_out=", "BENCHMARK_OUT", "");
+    const std::string file_format = flag("--benchmark_out_format=", "BENCHMARK_OUT_FORMAT", "json");
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
 
     // A raw pointer in older releases, a unique_ptr in newer ones.
     const std::unique_ptr<benchmark::BenchmarkReporter> display{
         benchmark::CreateDefaultDisplayReporter()};
-    const std::unique_ptr<benchmark::BenchmarkReporter> file = detail::file_reporter_of(outputs);
-    benchmark_gate display_gate{*display, outputs.format == "csv"};
-    std::unique_ptr<benchmark_gate> file_gate;
-    if (file) file_gate.reset(new benchmark_gate{*file, outputs.file_format == "csv"});
-    benchmark::RunSpecifiedBenchmarks(&display_gate, file_gate.get());
+    const auto written = file.empty() ? nullptr : detail::reporter_of(file_format);
+    benchmark_gate display_gate{*display, format == "csv"};
+    std::optional<benchmark_gate> file_gate;
+    if (written) file_gate.emplace(*written, file_format == "csv");
+    benchmark::RunSpecifiedBenchmarks(&display_gate, file_gate ? &*file_gate : nullptr);
     benchmark::Shutdown();
-    const bool has_failed =
-        display_gate.failures() != 0 || (file_gate && file_gate->failures() != 0);
-    return has_failed ? 1 : 0;
+    return display_gate.failures() != 0 || (file_gate && file_gate->failures() != 0) ? 1 : 0;
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -22,7 +22,7 @@ namespace detail {
 inline void note_start_module(const link_map& loaded, const char* path) noexcept {
     module_identity found = identify_module(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
     if (found.start == 0) return;
-    met_module met;
+    met_module met{};
     met.start = found.start;
     met.size = found.size;
     met.base = loaded.l_addr;

@@ -62,10 +62,10 @@
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
-    #define ALLOCSCOPE_COLD_BEGIN \
-        _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_COLD_BEGIN \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_COOL_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
                 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -75,6 +75,8 @@
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #else
+        #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN

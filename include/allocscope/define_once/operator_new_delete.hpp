@@ -22,8 +22,7 @@
 
 #include <cstddef>  // size_t
 #include <new>      // align_val_t, nothrow_t
-#include <string>   // for the programs that include nothing else
-#include <vector>   // likewise
+#include <vector>   // for the programs that include nothing else
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for it, by
 // name, so the compiler must not drop it.
@@ -86,10 +85,10 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 #undef ALLOCSCOPE_OPERATOR_AS
 #undef ALLOCSCOPE_OPERATOR
 
-// The engine that answers for these operators.
+// The engine that answers for these operators. used: see address_of_engine.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table();
+ALLOCSCOPE_HIDDEN __attribute__((used)) extern constexpr engine the_engine = make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 

@@ -36,7 +36,16 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // The engine of this process; defined where a header of define_once/ is included.
-ALLOCSCOPE_HIDDEN extern const engine the_engine;
+ALLOCSCOPE_HIDDEN extern const engine the_engine __asm__("allocscope_engine");
+
+// Its address, by its name in the assembler. clang++ assumes that any function may call an operator
+// that is defined beside it. If it saw that an operator leads to the engine, and so to every
+// function, it would take all functions for one circle of calls, and 6 % longer to compile.
+inline const engine* address_of_engine() noexcept {
+    const engine* address;
+    __asm__("leaq allocscope_engine(%%rip), %0" : "=r"(address));
+    return address;
+}
 
 constexpr std::size_t block_bytes_for(std::size_t bytes) noexcept {
     return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
@@ -246,7 +255,7 @@ inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
     if (&tag == &std::nothrow) return false;
     auto& asked = const_cast<handshake_tag&>(static_cast<const handshake_tag&>(tag));
     if (asked.magic != handshake_magic) return false;
-    asked.answer = &the_engine;
+    asked.answer = address_of_engine();
     return true;
 }
 

@@ -24,6 +24,7 @@
 #include <benchmark/benchmark.h>  // Initialize, RunSpecifiedBenchmarks, the reporters
 #include <cstdlib>                // secure_getenv
 #include <memory>                 // unique_ptr
+#include <optional>               // optional
 #include <string>                 // string
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -34,49 +35,29 @@ int run_benchmarks(int argc, char** argv);
 
 namespace detail {
 
-// The flags that say which reporters there will be. Google Benchmark does not tell.
-struct benchmark_outputs {
-    std::string format;       // --benchmark_format
-    std::string file;         // --benchmark_out
-    std::string file_format;  // --benchmark_out_format
-};
-
-inline std::string text_of_environment(const char* name, const char* otherwise) {
-    const char* found = ::secure_getenv(name);
-    return found != nullptr ? found : otherwise;
-}
-
-inline void read_flag(const std::string& argument, const std::string& flag, std::string& value) {
-    if (argument.compare(0, flag.size(), flag) == 0) value = argument.substr(flag.size());
-}
-
-// As Google Benchmark reads them: the environment, then the arguments, the last one counts.
-inline benchmark_outputs read_outputs(int argc, char** argv) {
-    benchmark_outputs found;
-    found.format = text_of_environment("BENCHMARK_FORMAT", "console");
-    found.file = text_of_environment("BENCHMARK_OUT", "");
-    found.file_format = text_of_environment("BENCHMARK_OUT_FORMAT", "json");
+// As Google Benchmark reads its flags: the environment, then the arguments, the last one counts. It
+// does not tell which reporters there will be.
+inline std::string flag_of(int argc, char** argv, const std::string& start, const char* variable,
+                           const char* otherwise) {
+    const char* const found = ::secure_getenv(variable);
+    std::string value = found != nullptr ? found : otherwise;
     for (int i = 1; i < argc; ++i) {
-        read_flag(argv[i], "--benchmark_format=", found.format);
-        read_flag(argv[i], "--benchmark_out=", found.file);
-        read_flag(argv[i], "--benchmark_out_format=", found.file_format);
+        const std::string argument = argv[i];
+        if (argument.compare(0, start.size(), start) == 0) value = argument.substr(start.size());
     }
-    return found;
+    return value;
 }
 
-// Null when there is no file.
-inline std::unique_ptr<benchmark::BenchmarkReporter> file_reporter_of(
-    const benchmark_outputs& outputs) {
+// Null when the format is not known.
+inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
+    using benchmark::ConsoleReporter;
     std::unique_ptr<benchmark::BenchmarkReporter> made;
-    if (outputs.file.empty()) return made;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // of CSVReporter, which is the only one
-    if (outputs.file_format == "csv") made.reset(new benchmark::CSVReporter);
+    if (format == "csv") made.reset(new benchmark::CSVReporter);
 #pragma GCC diagnostic pop
-    if (outputs.file_format == "json") made.reset(new benchmark::JSONReporter);
-    if (outputs.file_format == "console") {
-        made.reset(new benchmark::ConsoleReporter(benchmark::ConsoleReporter::OO_None));
-    }
+    if (format == "json") made.reset(new benchmark::JSONReporter);
+    if (format == "console") made.reset(new ConsoleReporter(ConsoleReporter::OO_None));
     return made;
 }
 
@@ -85,22 +66,25 @@ inline std::unique_ptr<benchmark::BenchmarkReporter> file_reporter_of(
 // definitions
 
 inline int run_benchmarks(int argc, char** argv) {
-    const detail::benchmark_outputs outputs = detail::read_outputs(argc, argv);
+    const auto flag = [argc, argv](const char* start, const char* variable, const char* otherwise) {
+        return detail::flag_of(argc, argv, start, variable, otherwise);
+    };
+    const std::string format = flag("--benchmark_format=", "BENCHMARK_FORMAT", "console");
+    const std::string file = flag("--benchmark_out=", "BENCHMARK_OUT", "");
+    const std::string file_format = flag("--benchmark_out_format=", "BENCHMARK_OUT_FORMAT", "json");
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
 
     // A raw pointer in older releases, a unique_ptr in newer ones.
     const std::unique_ptr<benchmark::BenchmarkReporter> display{
         benchmark::CreateDefaultDisplayReporter()};
-    const std::unique_ptr<benchmark::BenchmarkReporter> file = detail::file_reporter_of(outputs);
-    benchmark_gate display_gate{*display, outputs.format == "csv"};
-    std::unique_ptr<benchmark_gate> file_gate;
-    if (file) file_gate.reset(new benchmark_gate{*file, outputs.file_format == "csv"});
-    benchmark::RunSpecifiedBenchmarks(&display_gate, file_gate.get());
+    const auto written = file.empty() ? nullptr : detail::reporter_of(file_format);
+    benchmark_gate display_gate{*display, format == "csv"};
+    std::optional<benchmark_gate> file_gate;
+    if (written) file_gate.emplace(*written, file_format == "csv");
+    benchmark::RunSpecifiedBenchmarks(&display_gate, file_gate ? &*file_gate : nullptr);
     benchmark::Shutdown();
-    const bool has_failed =
-        display_gate.failures() != 0 || (file_gate && file_gate->failures() != 0);
-    return has_failed ? 1 : 0;
+    return display_gate.failures() != 0 || (file_gate && file_gate->failures() != 0) ? 1 : 0;
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -21,9 +21,9 @@
 #include <benchmark/benchmark.h>  // BenchmarkReporter, MemoryManager, IterationCount
 #include <cmath>                  // llround, isnan
 #include <cstddef>                // size_t
-#include <set>                    // set
+#include <map>                    // map
 #include <string>                 // string
-#include <type_traits>            // is_trivially_copyable, is_trivially_destructible
+#include <type_traits>            // aligned_storage_t, is_trivially_copyable_v
 #include <vector>                 // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -36,7 +36,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //   them): its header has the columns of the first run, and a later column ends the program.
 // While a gate exists, scopes do not fail runs themselves. Each reporter needs one: also that of
 // --benchmark_out, or its file shows the inner counter of the scopes.
-class benchmark_gate : public detail::reporter_base<benchmark::BenchmarkReporter>::type {
+class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
     explicit benchmark_gate(benchmark::BenchmarkReporter& reporter, bool pad_errors = false)
@@ -57,34 +57,29 @@ public:
                           benchmark::IterationCount iterations) {
         detail::forward_runs_config(reporter_, min_time, has_iterations, iterations, 0);
     }
+    void List(detail::list_argument<benchmark::BenchmarkReporter>::type benchmarks) {
+        detail::forward_list(reporter_, benchmarks, 0);
+    }
     void Finalize() { reporter_.Finalize(); }
 
 private:
-    benchmark::BenchmarkReporter& listed() { return reporter_; }
-
-    void judge_run(Run& run);
+    // Judges the run, too.
+    bool is_shown(Run& run);
 
     benchmark::BenchmarkReporter& reporter_;
     bool pads_errors_;
-    std::set<std::string> seen_;    // benchmarks of which a run was reported
-    std::set<std::string> failed_;  // and of those, or their aggregates, one failed
+    std::map<std::string, bool> has_failed_;  // benchmarks of which a run was reported
     std::size_t failures_ = 0;
 };
 
 namespace detail {
 
-inline double counter_of(const benchmark_run& run, const char* name) {
-    const auto found = run.counters.find(name);
-    return found != run.counters.end() ? found->second.value : 0;
-}
-
 inline benchmark_usage usage_of(const benchmark_run& run) {
-    benchmark_usage used;
-    used.allocations = counter_of(run, "allocs/op");
-    used.bytes = counter_of(run, "bytes/op");
-    used.peak_bytes = counter_of(run, "peak");
-    used.live_bytes = counter_of(run, "live");
-    used.live_objects = counter_of(run, objects_counter);
+    benchmark_usage used{};
+    for (std::size_t i = 0; i < quantity::count; ++i) {
+        const auto found = run.counters.find(benchmark_quantities[i].counter);
+        if (found != run.counters.end()) used[i] = found->second.value;
+    }
     return used;
 }
 
@@ -92,44 +87,23 @@ inline bool has_scope(const benchmark_run& run) {
     return run.counters.find(objects_counter) != run.counters.end();
 }
 
-// A result that is not constructed: its constructor uses a constant that shared libraries of older
-// releases do not export.
-class memory_result {
-public:
-    using result_type = benchmark::MemoryManager::Result;
-    static_assert(std::is_trivially_copyable<result_type>::value &&
-                      std::is_trivially_destructible<result_type>::value,
-                  "its bytes are its value");
+// Room for a result that is not constructed: its constructor uses a constant that shared libraries
+// of older releases do not export.
+using memory_result = benchmark::MemoryManager::Result;
+using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
+static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
 
-    void fill_from(const benchmark_run& run) {
-        const benchmark_usage used = usage_of(run);
-        const double iterations = static_cast<double>(run.iterations);
-        const auto rounded = [](double value) {
-            return static_cast<benchmark::IterationCount>(std::llround(value));
-        };
-        get().num_allocs = rounded(used.allocations * iterations);
-        get().max_bytes_used = rounded(used.peak_bytes);
-        set_growth(get(), rounded(used.bytes * iterations), rounded(used.live_bytes), 0);
-        set_iterations(get(), run.iterations, 0);
-    }
-    result_type& get() noexcept { return *reinterpret_cast<result_type*>(bytes_); }
-
-private:
-    alignas(result_type) unsigned char bytes_[sizeof(result_type)] = {};
-};
-
-// The coefficient of variation of numbers that are all 0: older releases print it as NaN, which is
-// not JSON.
-inline void set_nan_to_zero(benchmark_run& run) {
-    for (auto& [name, counter] : run.counters) {
-        if (std::isnan(counter.value)) counter.value = 0;
-    }
-}
-
-inline void pad_counters(benchmark_run& run) {
-    for (const char* name : {"allocs/op", "bytes/op", "peak", "live"}) {
-        run.counters.insert({name, benchmark::Counter{}});
-    }
+inline void fill_memory_fields(benchmark_run& run, room_for_result& room) {
+    const benchmark_usage used = usage_of(run);
+    const double iterations = static_cast<double>(run.iterations);
+    auto& result = *reinterpret_cast<memory_result*>(&room);
+    result.num_allocs = std::llround(used[quantity::allocations] * iterations);
+    result.max_bytes_used = std::llround(used[quantity::peak_bytes]);
+    result.total_allocated_bytes = std::llround(used[quantity::bytes] * iterations);
+    result.net_heap_growth = std::llround(used[quantity::live_bytes]);
+    set_iterations(result, run.iterations, 0);
+    set_memory_result(run, result);
+    run.allocs_per_iter = used[quantity::allocations];
 }
 
 }  // namespace detail
@@ -144,45 +118,41 @@ inline bool benchmark_gate::ReportContext(const Context& context) {
 
 // Aggregates are judged only where they are all that is reported of a benchmark
 // (--benchmark_report_aggregates_only). They may come in a call of their own, after the runs.
-inline void benchmark_gate::judge_run(Run& run) {
+inline bool benchmark_gate::is_shown(Run& run) {
     const std::string name = run.run_name.str();
     const bool is_aggregate = run.run_type != Run::RT_Iteration;
-    if (!is_aggregate) seen_.insert(name);
     const bool is_judged =
-        !is_aggregate || (seen_.count(name) == 0 && run.aggregate_name == "mean");
-    if (is_judged && !detail::run_has_no_numbers(run, 0) && detail::has_scope(run)) {
+        !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
+    if (is_judged && detail::has_scope(run) &&
+        detail::outcome_of(run) == detail::run_outcome::has_numbers) {
         const std::string message =
             detail::judge(detail::remembered.last_rule(), detail::usage_of(run), name);
-        if (!message.empty()) detail::fail_run(run, message, 0);
+        if (!message.empty()) detail::fail_run(run, message);
     }
-    if (detail::run_failed(run, 0)) {
-        ++failures_;
-        failed_.insert(name);
-        if (pads_errors_) detail::pad_counters(run);
+    const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
+    // The coefficient of variation of zeros, which older releases print and JSON cannot say.
+    for (auto& [counter, number] : run.counters) {
+        if (is_aggregate && detail::has_scope(run) && std::isnan(number.value)) number.value = 0;
     }
-    if (is_aggregate && detail::has_scope(run)) detail::set_nan_to_zero(run);
+    for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
+        if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});
+    }
     run.counters.erase(detail::objects_counter);
+    if (has_failed) ++failures_;
+    if (has_failed || !is_aggregate) has_failed_[name] |= has_failed;
+    // The statistics over runs of which one failed say nothing.
+    return !is_aggregate || has_failed || has_failed_.count(name) == 0 || !has_failed_[name];
 }
 
 inline void benchmark_gate::ReportRuns(const std::vector<Run>& runs) {
-    std::vector<Run> judged{runs};
-    std::vector<detail::memory_result> results(judged.size());
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-        Run& run = judged[i];
-        if (run.run_type == Run::RT_Iteration && detail::has_scope(run)) {
-            results[i].fill_from(run);
-            detail::set_memory_result(run, results[i].get());
-            run.allocs_per_iter = detail::counter_of(run, "allocs/op");
-        }
-        judge_run(run);
-    }
-    // The statistics over runs of which one failed say nothing.
+    std::vector<detail::room_for_result> results(runs.size());
     std::vector<Run> shown;
-    for (const Run& run : judged) {
-        if (run.run_type == Run::RT_Iteration || detail::run_failed(run, 0) ||
-            failed_.count(run.run_name.str()) == 0) {
-            shown.push_back(run);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        Run run = runs[i];
+        if (run.run_type == Run::RT_Iteration && detail::has_scope(run)) {
+            detail::fill_memory_fields(run, results[i]);
         }
+        if (is_shown(run)) shown.push_back(run);
     }
     if (!shown.empty()) reporter_.ReportRuns(shown);
 }

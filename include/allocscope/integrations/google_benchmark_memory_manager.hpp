@@ -18,8 +18,8 @@
 #include <allocscope/integrations/google_benchmark_versions.hpp>
 #include <allocscope/measure/scope.hpp>
 
-#include <benchmark/benchmark.h>  // MemoryManager, IterationCount
-#include <cstdint>                // uint64_t
+#include <benchmark/benchmark.h>  // MemoryManager
+#include <cstdint>                // int64_t, uint64_t
 #include <memory>                 // unique_ptr
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -44,14 +44,6 @@ private:
     std::unique_ptr<scope> window_;
 };
 
-namespace detail {
-
-inline benchmark::IterationCount count_of(std::uint64_t value) noexcept {
-    return static_cast<benchmark::IterationCount>(value);
-}
-
-}  // namespace detail
-
 // definitions
 
 inline void benchmark_memory_manager::Start() {
@@ -67,10 +59,11 @@ inline void benchmark_memory_manager::fill(Result& result) {
     window_.reset();
     detail::memory_pass.is_open = false;
     const allocation_counts used = detail::memory_pass.had_scope ? detail::memory_pass.totals : all;
-    result.num_allocs = detail::count_of(used.allocations);
-    result.max_bytes_used = detail::count_of(used.peak_bytes);
-    detail::set_growth(result, detail::count_of(used.bytes_allocated),
-                       detail::count_of(used.live_bytes()), 0);
+    const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+    result.num_allocs = number(used.allocations);
+    result.max_bytes_used = number(used.peak_bytes);
+    result.total_allocated_bytes = number(used.bytes_allocated);
+    result.net_heap_growth = number(used.live_bytes());
 }
 
 ALLOCSCOPE_NAMESPACE_END

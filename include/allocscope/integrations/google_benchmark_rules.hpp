@@ -20,17 +20,18 @@
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/scope.hpp>
 
-#include <cmath>    // floor
-#include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
-#include <cstdio>   // snprintf
-#include <cstring>  // strstr
-#include <limits>   // numeric_limits
-#include <map>      // map
-#include <mutex>    // mutex, lock_guard
-#include <string>   // string
-#include <tuple>    // make_tuple
-#include <utility>  // make_pair, pair
+#include <array>     // array
+#include <cmath>     // abs, floor
+#include <cstddef>   // size_t
+#include <cstdint>   // uint64_t
+#include <cstdio>    // snprintf
+#include <cstring>   // strstr
+#include <limits>    // numeric_limits
+#include <map>       // map
+#include <mutex>     // mutex, lock_guard
+#include <optional>  // optional
+#include <string>    // string
+#include <tuple>     // make_tuple, tie
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -53,18 +54,47 @@ struct benchmark_range {
 
     bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
     bool is_a_limit() const noexcept { return least > 0 || most < benchmark_limits::unlimited; }
+    bool operator<(const benchmark_range& other) const noexcept {
+        return std::tie(least, most) < std::tie(other.least, other.most);
+    }
 };
+
+// What is counted and may be limited, in the order in which messages tell it. Of one thread, or of
+// all as Google Benchmark adds them up.
+namespace quantity {
+enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, count };
+}
+using benchmark_usage = std::array<double, quantity::count>;
+using benchmark_ranges = std::array<benchmark_range, quantity::count>;
+
+struct benchmark_quantity {
+    const char* counter;  // as Google Benchmark shows it
+    const char* what;
+    bool is_of_iteration;  // else of the whole run
+    bool is_bytes;
+};
+constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
+    {"allocscope/objects", " objects", false, false},  // for a benchmark_gate, which takes it out
+    {"live", " bytes alive", false, true},
+    {"allocs/op", " allocations for each iteration", true, false},
+    {"bytes/op", " bytes for each iteration", true, true},
+    {"peak", " bytes at the peak", false, true},
+}};
+constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
 // What a run that kept stacks knows of its places.
 struct benchmark_places {
     snapshot alive;       // at the end
     snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
     std::string heading;  // "after 1 iteration: "
+    std::optional<allocation_counts> label;  // what Google Benchmark keeps of a label
 
-    void take_from(const benchmark_places& newer) {
+    const benchmark_places& with(const benchmark_places& newer) {
         if (!newer.alive.empty()) alive = newer.alive;
         if (!newer.allocated.empty()) allocated = newer.allocated;
         if (!newer.alive.empty() || !newer.allocated.empty()) heading = newer.heading;
+        if (newer.label) label = newer.label;
+        return *this;
     }
 };
 
@@ -72,30 +102,38 @@ struct benchmark_places {
 struct benchmark_rule {
     const char* file = "";
     int line = 0;
-    benchmark_range allocations;  // for each iteration
-    benchmark_range bytes;        // for each iteration
-    benchmark_range peak_bytes;
-    benchmark_range live_objects{0, 0};
-    benchmark_range live_bytes;
+    benchmark_ranges limits{{{0, 0}}};  // nothing may be alive
     benchmark_places places;
 
-    // The place and the limits, in an order.
-    auto key() const noexcept {
-        const auto ends = [](const benchmark_range& of) {
-            return std::make_pair(of.least, of.most);
-        };
-        return std::make_tuple(file, line, ends(allocations), ends(bytes), ends(peak_bytes),
-                               ends(live_objects), ends(live_bytes));
-    }
-};
+    auto key() const noexcept { return std::make_tuple(file, line, limits); }
 
-// What a run used: of one thread, or of all as Google Benchmark adds them up.
-struct benchmark_usage {
-    double allocations = 0;  // for each iteration
-    double bytes = 0;        // for each iteration
-    double peak_bytes = 0;
-    double live_bytes = 0;
-    double live_objects = 0;
+    // A limit of what is alive takes the place of "nothing".
+    void take(const check_limits& wanted) noexcept {
+        limits = {{range_of(wanted.live_objects), range_of(wanted.live_bytes),
+                   range_of(wanted.allocations), range_of(wanted.bytes),
+                   range_of(wanted.peak_bytes)}};
+        const bool is_silent = !limits[quantity::live_objects].is_a_limit() &&
+                               !limits[quantity::live_bytes].is_a_limit();
+        if (is_silent) limits[quantity::live_objects] = {0, 0};
+    }
+
+    bool keeps(const benchmark_usage& used, std::size_t first, std::size_t last) const noexcept {
+        while (first <= last && limits[first].holds(used[first])) ++first;
+        return first > last;
+    }
+    bool keeps_alive(const benchmark_usage& used) const noexcept {
+        return keeps(used, quantity::live_objects, quantity::live_bytes);
+    }
+    bool keeps_allocated(const benchmark_usage& used) const noexcept {
+        return keeps(used, quantity::allocations, quantity::peak_bytes);
+    }
+
+private:
+    static benchmark_range range_of(const count_range& limit) noexcept {
+        const bool has_most = limit.most != ~std::uint64_t{0};
+        return {static_cast<double>(limit.least),
+                has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
+    }
 };
 
 // What is kept from one call of a function to the next.
@@ -105,15 +143,18 @@ public:
     void scope_ended(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
         last_ = rule;
-        places_[rule.key()].take_from(rule.places);
+        last_.places = places_[rule.key()].with(rule.places);
     }
     // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
     // runs that are reported. (The name of a benchmark is not known to it in older releases.)
     benchmark_rule last_rule() {
         const std::lock_guard<std::mutex> lock{mutex_};
-        benchmark_rule found = last_;
-        found.places = places_[last_.key()];
-        return found;
+        return last_;
+    }
+    // What a label takes under this rule; learned from a run that kept stacks.
+    allocation_counts label_under(const benchmark_rule& rule) {
+        const std::lock_guard<std::mutex> lock{mutex_};
+        return places_[rule.key()].label.value_or(allocation_counts{});
     }
 
     // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
@@ -122,43 +163,29 @@ public:
         if (rows.empty()) return {};
         const std::lock_guard<std::mutex> lock{mutex_};
         std::string& saved = saved_[name];
-        if (saved.empty()) saved = saved_text(name, message, rows);
+        if (!saved.empty()) return saved;
+        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
+        const char* problem = std::strstr(told.message(), "not saved: ");
+        if (told.saved_to()[0] != '\0') {
+            saved = std::string{"; saved in "} + told.saved_to();
+        } else if (problem != nullptr) {
+            saved = std::string{"; "} + problem;
+        }
         return saved;
     }
 
-    // What a label of the scope in this place takes; learned from a run that kept stacks.
-    void learn_label(const char* file, int line, const allocation_counts& label) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        labels_[{file, line}] = label;
-    }
-    allocation_counts label_of(const char* file, int line) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        const auto found = labels_.find({file, line});
-        return found != labels_.end() ? found->second : allocation_counts{};
-    }
-
 private:
-    static std::string saved_text(const std::string& name, const std::string& message,
-                                  const snapshot& rows) {
-        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
-        if (told.saved_to()[0] != '\0') return std::string{"; saved in "} + told.saved_to();
-        const char* problem = std::strstr(told.message(), "not saved: ");
-        return problem != nullptr ? std::string{"; "} + problem : std::string{};
-    }
-
     std::mutex mutex_;
     benchmark_rule last_;
     std::map<decltype(benchmark_rule{}.key()), benchmark_places> places_;
     std::map<std::string, std::string> saved_;
-    std::map<std::pair<const char*, int>, allocation_counts> labels_;
 };
 
 inline benchmark_memories remembered;
 
 inline std::string number_text(double value) {
     char space[32];
-    const bool is_whole = value > -1e15 && value < 1e15 && !(value < std::floor(value)) &&
-                          !(value > std::floor(value));
+    const bool is_whole = std::abs(value) < 1e15 && !(std::floor(value) < value);
     std::snprintf(space, sizeof space, is_whole ? "%.0f" : "%.6g", value);
     return space;
 }
@@ -172,10 +199,6 @@ inline bool is_label(const snapshot::row& row) noexcept {
     return false;
 }
 
-inline bool is_of_google_benchmark(const snapshot::row& row) noexcept {
-    return std::strstr(row.type, "benchmark::Counter") != nullptr || is_label(row);
-}
-
 inline allocation_counts label_in(const snapshot& alive) noexcept {
     allocation_counts label;
     for (const snapshot::row& row : alive) {
@@ -186,16 +209,13 @@ inline allocation_counts label_in(const snapshot& alive) noexcept {
     return label;
 }
 
-// "3 x parser.cpp:12:node (72 B), ...": at most three.
+// "3 x parser.cpp:12:node (72 B), ...": at most three, and none of Google Benchmark's own.
 inline std::string places_of(const snapshot& alive) {
     std::string text;
     std::size_t shown = 0;
     for (const snapshot::row& row : alive) {
-        if (is_of_google_benchmark(row)) continue;
-        if (shown++ == 3) {
-            text += ", ...";
-            break;
-        }
+        if (is_label(row) || std::strstr(row.type, "benchmark::Counter") != nullptr) continue;
+        if (shown++ == 3) return text + ", ...";
         if (!text.empty()) text += ", ";
         text += std::to_string(row.objects) + " x " + row.file + ":";
         if (row.line != 0) text += std::to_string(row.line) + ":";
@@ -203,14 +223,6 @@ inline std::string places_of(const snapshot& alive) {
     }
     return text;
 }
-
-inline std::string objects_text(double count) {
-    return number_text(count) + (count > 1 ? " objects" : " object");
-}
-
-constexpr const char* unknown_places =
-    "to see where they were allocated: benchmark_scope memory{state, "
-    "allocscope::recording::exact};";
 
 inline void add_excess(std::string& text, double used, const benchmark_range& allowed,
                        const char* what) {
@@ -222,77 +234,37 @@ inline void add_excess(std::string& text, double used, const benchmark_range& al
             (is_too_much ? " are allowed" : " are wanted");
 }
 
-inline std::string leak_text(const benchmark_rule& rule, const benchmark_usage& used) {
-    const bool is_leak = used.live_objects > rule.live_objects.most;
-    std::string text = is_leak ? "leak: still alive: " : "still alive: ";
-    text += objects_text(used.live_objects) + " of " + number_text(used.live_bytes) + " bytes";
-    if (is_leak && rule.live_objects.most > 0) {
-        text += ", " + number_text(rule.live_objects.most) + " are allowed";
-    }
-    add_excess(text, used.live_objects, {rule.live_objects.least, benchmark_limits::unlimited},
-               " objects");
-    add_excess(text, used.live_bytes, rule.live_bytes, " bytes alive");
-    return text;
-}
-
-inline bool breaks_limit_of_allocated(const benchmark_rule& rule, const benchmark_usage& used) {
-    return !rule.allocations.holds(used.allocations) || !rule.bytes.holds(used.bytes) ||
-           !rule.peak_bytes.holds(used.peak_bytes);
-}
-
 // "" when the run keeps the rule; else one line, with the file that has the evidence.
 inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
                          const std::string& name) {
-    const bool is_leak =
-        !rule.live_objects.holds(used.live_objects) || !rule.live_bytes.holds(used.live_bytes);
-    const bool is_over = breaks_limit_of_allocated(rule, used);
-    if (!is_leak && !is_over) return {};
-    std::string text = is_leak ? leak_text(rule, used) : std::string{};
-    add_excess(text, used.allocations, rule.allocations, " allocations for each iteration");
-    add_excess(text, used.bytes, rule.bytes, " bytes for each iteration");
-    add_excess(text, used.peak_bytes, rule.peak_bytes, " bytes at the peak");
-    const snapshot& rows = is_leak ? rule.places.alive : rule.places.allocated;
+    const bool is_of_living = !rule.keeps_alive(used);
+    if (!is_of_living && rule.keeps_allocated(used)) return {};
+    const double objects = used[quantity::live_objects];
+    const double allowed = rule.limits[quantity::live_objects].most;
+    const bool is_leak = objects > allowed;
+    std::string text;
+    if (is_of_living) {
+        text = std::string{is_leak ? "leak: " : ""} + "still alive: " + number_text(objects) +
+               (objects > 1 ? " objects of " : " object of ") +
+               number_text(used[quantity::live_bytes]) + " bytes";
+        if (is_leak && allowed > 0) text += ", " + number_text(allowed) + " are allowed";
+    }
+    for (std::size_t i = is_leak ? quantity::live_bytes : quantity::live_objects;
+         i < quantity::count; ++i) {
+        add_excess(text, used[i], rule.limits[i], benchmark_quantities[i].what);
+    }
+    const snapshot& rows = is_of_living ? rule.places.alive : rule.places.allocated;
     const std::string places = places_of(rows);
-    const bool has_places = (is_leak ? used.live_objects : used.allocations) > 0;
+    const bool has_places = (is_of_living ? objects : used[quantity::allocations]) > 0;
     if (!places.empty()) {
         text += "; " + rule.places.heading + places;
     } else if (has_places) {
-        text += std::string{"; "} + unknown_places;
+        text +=
+            "; to see where they were allocated: benchmark_scope memory{state, "
+            "allocscope::recording::exact};";
     }
     text = "allocscope: " + text;
     return text + remembered.save(name, text, rows);
-}
-
-inline benchmark_range range_of(const count_range& limit) noexcept {
-    const bool has_most = limit.most != ~std::uint64_t{0};
-    return {static_cast<double>(limit.least),
-            has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
-}
-
-// A limit of what is alive takes the place of "nothing".
-inline void take_limits(benchmark_rule& rule, const check_limits& limits) noexcept {
-    rule.allocations = range_of(limits.allocations);
-    rule.bytes = range_of(limits.bytes);
-    rule.peak_bytes = range_of(limits.peak_bytes);
-    rule.live_bytes = range_of(limits.live_bytes);
-    rule.live_objects = range_of(limits.live_objects);
-    const bool is_silent = !rule.live_objects.is_a_limit() && !rule.live_bytes.is_a_limit();
-    if (is_silent) rule.live_objects = {0, 0};
-}
-
-// "" when the limits make sense; else what is wrong with them.
-inline std::string refusal_of(const benchmark_limits& most) {
-    const struct {
-        const char* name;
-        double value;
-    } limits[] = {
-        {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
-    for (const auto& limit : limits) {
-        if (limit.value >= 0) continue;
-        return "allocscope: benchmark_limits::" + std::string{limit.name} + " is " +
-               number_text(limit.value) + "; it must be 0 or more";
-    }
-    return {};
 }
 
 }  // namespace detail

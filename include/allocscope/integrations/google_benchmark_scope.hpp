@@ -21,12 +21,13 @@
 
 #include <benchmark/benchmark.h>  // State, Counter
 #include <atomic>                 // atomic
+#include <cstddef>                // size_t
 #include <cstdint>                // uint64_t
-#include <cstring>                // strrchr
 #include <optional>               // optional
 #include <set>                    // set
 #include <stdexcept>              // invalid_argument
 #include <string>                 // string
+#include <utility>                // pair
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -61,7 +62,10 @@ public:
                     int line = __builtin_LINE());
     // With keep_within(budget).
     benchmark_scope(benchmark::State& state, const allocation_budget& budget,
-                    const char* file = __builtin_FILE(), int line = __builtin_LINE());
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE())
+        : benchmark_scope(state, file, line) {
+        keep_within(budget);
+    }
     ~benchmark_scope();
     benchmark_scope(const benchmark_scope&) = delete;
     benchmark_scope& operator=(const benchmark_scope&) = delete;
@@ -79,7 +83,9 @@ public:
     void at_most(const benchmark_limits& most);
 
     // So many objects may be alive at the end, all threads together.
-    void may_keep(std::uint64_t objects) noexcept;
+    void may_keep(std::uint64_t objects) noexcept {
+        rule_.limits[detail::quantity::live_objects] = {0, static_cast<double>(objects)};
+    }
 
     // Ends the counting. What the function does afterwards is not charged.
     void stop();
@@ -91,11 +97,9 @@ private:
     // The nodes of counters that the function has added.
     allocation_counts counts_of_new_counters() const;
     // The text of a label that Google Benchmark keeps.
-    allocation_counts label_counts() const;
+    allocation_counts label_counts();
     void report(const allocation_counts& totals);
-    void add_counters(const allocation_counts& totals, bool is_judged_later);
-    void judge_now(const allocation_counts& totals);
-    detail::benchmark_usage usage_of(const allocation_counts& totals) const noexcept;
+    double iterations() const noexcept { return static_cast<double>(state_.iterations()); }
 
     benchmark::State& state_;
     detail::benchmark_rule rule_;
@@ -107,9 +111,6 @@ private:
 };
 
 namespace detail {
-
-// For a benchmark_gate, which takes it out.
-constexpr const char* objects_counter = "allocscope/objects";
 
 // How many gates there are: then scopes leave the judgement to them.
 inline std::atomic<int> benchmark_gates{0};
@@ -141,6 +142,13 @@ inline options options_of_benchmark(recording wanted) noexcept {
 
 inline recording usual_recording(const benchmark::State& state) noexcept {
     return state.max_iterations == 1 ? recording::exact : recording::counters;
+}
+
+inline benchmark_usage usage_of(const allocation_counts& totals, double iterations) noexcept {
+    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+    return {number(totals.live_objects()), number(totals.live_bytes()),
+            number(totals.allocations) / iterations, number(totals.bytes_allocated) / iterations,
+            number(totals.peak_bytes)};
 }
 
 // The totals without Google Benchmark's objects, which are still alive.
@@ -188,12 +196,6 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
     window_.emplace("benchmark", detail::options_of_benchmark(wanted));
 }
 
-inline benchmark_scope::benchmark_scope(benchmark::State& state, const allocation_budget& budget,
-                                        const char* file, int line)
-    : benchmark_scope(state, file, line) {
-    keep_within(budget);
-}
-
 inline allocation_counts benchmark_scope::counts_of_new_counters() const {
     // A copy takes as much as the counters did.
     const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
@@ -207,7 +209,8 @@ inline allocation_counts benchmark_scope::counts_of_new_counters() const {
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    if (keeps_stacks_ && detail::breaks_limit_of_allocated(rule_, usage_of(window_->counts()))) {
+    if (keeps_stacks_ &&
+        !rule_.keeps_allocated(detail::usage_of(window_->counts(), iterations()))) {
         const pause_recording not_of_the_benchmark;
         rule_.places.allocated = detail::allocated_in(*window_);
     }
@@ -233,12 +236,11 @@ inline benchmark_scope::~benchmark_scope() {
 }
 
 // With several threads it is anybody's guess which of them allocated the text they share.
-inline allocation_counts benchmark_scope::label_counts() const {
+inline allocation_counts benchmark_scope::label_counts() {
     if (state_.threads() != 1) return {};
-    if (keeps_stacks_) {
-        detail::remembered.learn_label(rule_.file, rule_.line, detail::label_in(alive_));
-    }
-    return detail::remembered.label_of(rule_.file, rule_.line);
+    if (!keeps_stacks_) return detail::remembered.label_under(rule_);
+    rule_.places.label = detail::label_in(alive_);
+    return *rule_.places.label;
 }
 
 inline void benchmark_scope::report(const allocation_counts& totals) {
@@ -252,72 +254,51 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
                                (is_one ? " iteration: " : " iterations: ");
         if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
     }
+    // Google Benchmark adds the counters of the threads, then divides as the flags say.
+    using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
-    add_counters(totals, is_judged_later);
-    if (!is_judged_later) judge_now(totals);
+    const detail::benchmark_usage values = detail::usage_of(totals, 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const detail::benchmark_quantity& shown = detail::benchmark_quantities[i];
+        if (i == detail::quantity::live_objects && !is_judged_later) continue;
+        state_.counters[shown.counter] =
+            Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
+                    shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
+    }
+    detail::remembered.scope_ended(rule_);
+    if (is_judged_later) return;
+    // Each thread for itself: nobody here sees the sums.
+    const std::string file = rule_.file;
+    const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
+    const std::string message = detail::judge(rule_, detail::usage_of(totals, iterations()), place);
+    if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
 inline void benchmark_scope::at_most(const benchmark_limits& most) {
     const pause_recording not_of_the_benchmark;
-    const std::string refusal = detail::refusal_of(most);
-    if (!refusal.empty()) state_.SkipWithError(refusal.c_str());
-    rule_.allocations = {0, most.allocations};
-    rule_.bytes = {0, most.bytes};
-    rule_.peak_bytes = {0, most.peak_bytes};
+    const std::pair<const char*, double> limits[] = {
+        {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
+    std::size_t limited = detail::quantity::allocations;
+    for (const auto& [name, limit] : limits) {
+        rule_.limits[limited++] = {0, limit};
+        if (limit >= 0) continue;
+        const std::string refusal = "allocscope: benchmark_limits::" + std::string{name} + " is " +
+                                    detail::number_text(limit) + "; it must be 0 or more";
+        state_.SkipWithError(refusal.c_str());
+    }
 }
 
 inline void benchmark_scope::keep_within(const allocation_budget& budget) {
     const pause_recording not_of_the_benchmark;
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    detail::take_limits(rule_, detail::checked_limits(budget));
+    rule_.take(detail::checked_limits(budget));
 #else
     try {
-        detail::take_limits(rule_, detail::checked_limits(budget));
+        rule_.take(detail::checked_limits(budget));
     } catch (const std::invalid_argument& refusal) {
         state_.SkipWithError(refusal.what());
     }
 #endif
-}
-
-inline void benchmark_scope::may_keep(std::uint64_t objects) noexcept {
-    rule_.live_objects = {0, static_cast<double>(objects)};
-}
-
-// Google Benchmark adds the counters of the threads, then divides as the flags say.
-inline void benchmark_scope::add_counters(const allocation_counts& totals, bool is_judged_later) {
-    using benchmark::Counter;
-    const auto set = [this](const char* name, std::uint64_t value, Counter::Flags flags,
-                            Counter::OneK one_k) {
-        state_.counters[name] = Counter(static_cast<double>(value), flags, one_k);
-    };
-    set("allocs/op", totals.allocations, Counter::kAvgIterations, Counter::kIs1000);
-    set("bytes/op", totals.bytes_allocated, Counter::kAvgIterations, Counter::kIs1024);
-    set("peak", totals.peak_bytes, Counter::kDefaults, Counter::kIs1024);
-    set("live", totals.live_bytes(), Counter::kDefaults, Counter::kIs1024);
-    if (!is_judged_later) return;
-    set(detail::objects_counter, totals.live_objects(), Counter::kDefaults, Counter::kIs1000);
-    detail::remembered.scope_ended(rule_);
-}
-
-inline detail::benchmark_usage benchmark_scope::usage_of(
-    const allocation_counts& totals) const noexcept {
-    const double iterations = static_cast<double>(state_.iterations());
-    detail::benchmark_usage used;
-    used.allocations = static_cast<double>(totals.allocations) / iterations;
-    used.bytes = static_cast<double>(totals.bytes_allocated) / iterations;
-    used.peak_bytes = static_cast<double>(totals.peak_bytes);
-    used.live_bytes = static_cast<double>(totals.live_bytes());
-    used.live_objects = static_cast<double>(totals.live_objects());
-    return used;
-}
-
-// Each thread for itself: nobody here sees the sums.
-inline void benchmark_scope::judge_now(const allocation_counts& totals) {
-    const char* slash = std::strrchr(rule_.file, '/');
-    const std::string place = slash != nullptr ? slash + 1 : rule_.file;
-    const std::string message =
-        detail::judge(rule_, usage_of(totals), place + ':' + std::to_string(rule_.line));
-    if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
 ALLOCSCOPE_NAMESPACE_END

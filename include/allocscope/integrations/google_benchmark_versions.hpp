@@ -21,14 +21,43 @@
 
 #include <benchmark/benchmark.h>  // BenchmarkReporter, MemoryManager, State
 #include <string>                 // string
-#include <type_traits>            // is_pointer_v, void_t
-#include <utility>                // declval
+#include <type_traits>            // false_type, is_pointer_v, void_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
 using benchmark_run = benchmark::BenchmarkReporter::Run;
+
+// Releases from 1.8 on tell runs that were skipped from those that failed.
+template <class Run, class = void>
+struct tells_skips : std::false_type {};
+template <class Run>
+struct tells_skips<Run, std::void_t<decltype(&Run::skip_message)>> : std::true_type {};
+
+enum class run_outcome { has_numbers, skipped, failed };
+
+template <class Run>
+run_outcome outcome_of(const Run& run) {
+    if constexpr (tells_skips<Run>::value) {
+        using skips = decltype(Run::skipped);
+        if (run.skipped == skips::SkippedWithError) return run_outcome::failed;
+        return run.skipped == skips::NotSkipped ? run_outcome::has_numbers : run_outcome::skipped;
+    } else {
+        return run.error_occurred ? run_outcome::failed : run_outcome::has_numbers;
+    }
+}
+
+template <class Run>
+void fail_run(Run& run, const std::string& message) {
+    if constexpr (tells_skips<Run>::value) {
+        run.skipped = decltype(Run::skipped)::SkippedWithError;
+        run.skip_message = message;
+    } else {
+        run.error_occurred = true;
+        run.error_message = message;
+    }
+}
 
 // Overloads below end in `int` where the newer form compiles and in `long` elsewhere: called with 0
 // the first is the better match.
@@ -42,46 +71,6 @@ template <class State>
 bool is_skipped(const State& state, long) {
     return state.error_occurred();
 }
-
-template <class Run>
-auto run_failed(const Run& run, int) -> decltype(run.skip_message, bool()) {
-    return run.skipped == decltype(Run::skipped)::SkippedWithError;
-}
-template <class Run>
-bool run_failed(const Run& run, long) {
-    return run.error_occurred;
-}
-
-// A run without numbers, whether that is an error or not.
-template <class Run>
-auto run_has_no_numbers(const Run& run, int) -> decltype(run.skip_message, bool()) {
-    return run.skipped != decltype(Run::skipped)::NotSkipped;
-}
-template <class Run>
-bool run_has_no_numbers(const Run& run, long) {
-    return run.error_occurred;
-}
-
-template <class Run>
-auto fail_run(Run& run, const std::string& message, int) -> decltype(run.skip_message, void()) {
-    run.skipped = decltype(Run::skipped)::SkippedWithError;
-    run.skip_message = message;
-}
-template <class Run>
-void fail_run(Run& run, const std::string& message, long) {
-    run.error_occurred = true;
-    run.error_message = message;
-}
-
-// The last two fields of a result: not in every release.
-template <class Result>
-auto set_growth(Result& result, benchmark::IterationCount total, benchmark::IterationCount net, int)
-    -> decltype(result.net_heap_growth, void()) {
-    result.total_allocated_bytes = total;
-    result.net_heap_growth = net;
-}
-template <class Result>
-void set_growth(Result&, benchmark::IterationCount, benchmark::IterationCount, long) {}
 
 template <class Result>
 auto set_iterations(Result& result, benchmark::IterationCount iterations, int)
@@ -101,31 +90,25 @@ void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result)
     }
 }
 
-// Forwards the calls that only some releases make. `Member` is the type of Base::List.
-template <class Base, class Member>
-class forwards_list;
-
-template <class Base, class Argument>
-class forwards_list<Base, void (Base::*)(Argument)> : public Base {
-public:
-    void List(Argument benchmarks) { listed().List(benchmarks); }
-
-private:
-    virtual Base& listed() = 0;
+// What BenchmarkReporter::List takes; a type that nobody has where there is no such function.
+template <class Reporter, class = void>
+struct list_argument {
+    struct type {};
+};
+template <class Reporter>
+struct list_argument<Reporter, std::void_t<decltype(&Reporter::List)>> {
+    template <class Argument>
+    static Argument taken_by(void (Reporter::*)(Argument));
+    using type = decltype(taken_by(&Reporter::List));
 };
 
-class forwards_no_list : public benchmark::BenchmarkReporter {
-    virtual benchmark::BenchmarkReporter& listed() = 0;
-};
-
-template <class Base, class = void>
-struct reporter_base {
-    using type = forwards_no_list;
-};
-template <class Base>
-struct reporter_base<Base, std::void_t<decltype(&Base::List)>> {
-    using type = forwards_list<Base, decltype(&Base::List)>;
-};
+template <class Reporter, class Listed>
+auto forward_list(Reporter& reporter, Listed& benchmarks, int)
+    -> decltype(reporter.List(benchmarks)) {
+    reporter.List(benchmarks);
+}
+template <class Reporter, class Listed>
+void forward_list(Reporter&, Listed&, long) {}
 
 template <class Reporter>
 auto forward_runs_config(Reporter& reporter, double min_time, bool has_iterations,

@@ -17,6 +17,7 @@
 #include <allocscope/plain/arena.hpp>
 
 #include <cstddef>      // size_t
+#include <cstdint>      // uintptr_t
 #include <cstring>      // memcpy
 #include <type_traits>  // is_trivially_copyable
 
@@ -68,6 +69,20 @@ ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) 
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
+// A copy of a value, which may be one of the list's own, and move.
+ALLOCSCOPE_NOINLINE void* copy_to_list(raw_list& grown, const void* value,
+                                       std::size_t value_bytes) {
+    if (grown.size == grown.room) {
+        const std::size_t at = reinterpret_cast<std::uintptr_t>(value) -
+                               reinterpret_cast<std::uintptr_t>(grown.values);
+        const bool is_own = at < grown.size * value_bytes;
+        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
+        if (is_own) value = static_cast<const char*>(grown.values) + at;
+    }
+    void* const added = static_cast<char*>(grown.values) + value_bytes * grown.size++;
+    return std::memcpy(added, value, value_bytes);
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_WARM_END
@@ -111,8 +126,12 @@ public:
     T& push_back(const T& value) {
         static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        const T kept = value;  // it may be one of ours, and move
-        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+        if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
+            return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
+        } else {
+            const T kept = value;  // it may be one of ours, and move
+            return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+        }
     }
 
     // The first time for just as many as are wanted.

@@ -53,14 +53,15 @@ inline bool can_tell_modules() noexcept {
 #endif
 }
 
+// Without initialisers: compilers would write out those of a thousand.
 struct met_module {
-    std::uintptr_t start = 0;
-    std::uintptr_t size = 0;
-    std::uintptr_t base = 0;        // run-time address minus linked address
-    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
-    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
-    std::uint32_t number = 0;       // from 1
-    bool has_build_id = false;
+    std::uintptr_t start;
+    std::uintptr_t size;
+    std::uintptr_t base;        // run-time address minus linked address
+    std::uint64_t fingerprint;  // 0: there is nothing to tell it by
+    const char* path;           // as the loader knows it; "" when it was too long to keep
+    std::uint32_t number;       // from 1
+    bool has_build_id;
 
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
     bool overlaps(const met_module& other) const noexcept {
@@ -153,7 +154,7 @@ private:
     atomic<std::uint32_t> taken_{0};
     atomic<std::uint32_t> text_used_{0};
     atomic<bool> is_ready_[most] = {};
-    met_module modules_[most];
+    met_module modules_[most] = {};
     char texts_[text_bytes] = {};
 };
 

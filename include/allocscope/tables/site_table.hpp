@@ -22,14 +22,13 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/two_words.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy
-
-#include <emmintrin.h>  // SSE2
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -55,18 +54,13 @@ struct site {
         std::memcpy(&own_shape, &frame_count, sizeof own_shape);
         if (hash != other_hash || own_shape != (other_count | other_tag << 16U)) return false;
         const std::uintptr_t* const own = frames();
-        __m128i differs = _mm_setzero_si128();
+        two_words differs{};
         std::uint32_t i = 0;
         for (; i + 1 < other_count; i += 2) {
-            differs = _mm_or_si128(differs, _mm_xor_si128(load_two(own + i), load_two(other + i)));
+            differs |= load_two(own + i) ^ load_two(other + i);
         }
-        const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(differs, _mm_setzero_si128()));
+        const std::uint32_t equal = byte_mask(equal_halves(differs, two_words{}));
         return equal == 0xffff && (i == other_count || own[i] == other[i]);
-    }
-
-private:
-    static __m128i load_two(const std::uintptr_t* words) noexcept {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
     }
 };
 

@@ -41,6 +41,7 @@
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_counter.hpp>
+#include <allocscope/base/two_words.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/unwind/remembered_chain.hpp>
 #include <allocscope/unwind/rule_cache.hpp>
@@ -50,8 +51,6 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uintptr_t
 #include <cstring>  // memcpy
-
-#include <emmintrin.h>  // SSE2
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -108,19 +107,18 @@ public:
         const auto* place = reinterpret_cast<const std::uintptr_t*>(begin + chain.places_at);
         const void* const pairs_end = single;
         const void* const singles_end = place;
-        __m128i equal = _mm_set1_epi32(-1);
+        two_words equal = ~two_words{};
         for (; pair != pairs_end; pair += 4, place += 4) {
-            const __m128i two = _mm_and_si128(equals(place[0], pair[0]), equals(place[1], pair[1]));
-            const __m128i more =
-                _mm_and_si128(equals(place[2], pair[2]), equals(place[3], pair[3]));
-            equal = _mm_and_si128(equal, _mm_and_si128(two, more));
+            const two_words two = equals(place[0], pair[0]) & equals(place[1], pair[1]);
+            const two_words more = equals(place[2], pair[2]) & equals(place[3], pair[3]);
+            equal &= two & more;
         }
         std::uintptr_t different = 0;
         for (; single != singles_end; single += 4) {
             different |= (compare(single[0]) | compare(single[1])) |
                          (compare(single[2]) | compare(single[3]));
         }
-        different |= static_cast<std::uintptr_t>(_mm_movemask_epi8(equal)) ^ 0xffffU;
+        different |= byte_mask(equal) ^ 0xffffU;
         return different == 0;
     }
 
@@ -189,23 +187,20 @@ private:
         std::uintptr_t* frames;
         std::uint32_t count = 0;
         std::uint64_t sum = 0;
-        __m128i sums = _mm_setzero_si128();
+        two_words sums{};
 
         ALLOCSCOPE_FAST_PATH void add(std::uintptr_t now) noexcept {
             frames[count] = now;
             sum += hash_part(now, count);
             ++count;
         }
-        ALLOCSCOPE_FAST_PATH void add_two(__m128i now) noexcept {
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(frames + count), now);
-            const auto* const numbers =
-                reinterpret_cast<const __m128i*>(positions.multipliers + count);
-            sums = _mm_add_epi64(sums, _mm_mul_epu32(now, _mm_loadu_si128(numbers)));
+        ALLOCSCOPE_FAST_PATH void add_two(two_words now) noexcept {
+            *reinterpret_cast<words_anywhere*>(frames + count) = now;
+            sums += low_products(now, load_two(positions.multipliers + count));
             count += 2;
         }
         ALLOCSCOPE_FAST_PATH std::uint64_t total() const noexcept {
-            const __m128i both = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
-            return sum + static_cast<std::uint64_t>(_mm_cvtsi128_si64(both));
+            return sum + (sums[0] + sums[1]);
         }
     };
 
@@ -213,31 +208,31 @@ private:
     ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
                                                      std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
-        auto* const pairs = reinterpret_cast<__m128i*>(chain.pairs());
+        auto* const pairs = reinterpret_cast<aligned_words*>(chain.pairs());
         const std::uint32_t frame_count = chain.frame_count;
         const std::uint32_t pair_count = chain.pair_count;
         const std::uint32_t paired = pair_count < frame_count ? pair_count : frame_count;
         collected out{frames};
-        __m128i moved = _mm_setzero_si128();  // in its low half
+        two_words moved{};  // in the first word
         while (out.count + 1 < paired) {
             const std::uint32_t i = out.count;
-            const __m128i first = load_pair(places[i]);
-            const __m128i second = load_pair(places[i + 1]);
-            moved = _mm_or_si128(moved, _mm_xor_si128(first, _mm_load_si128(pairs + i)));
-            moved = _mm_or_si128(moved, _mm_xor_si128(second, _mm_load_si128(pairs + i + 1)));
-            _mm_store_si128(pairs + i, first);
-            _mm_store_si128(pairs + i + 1, second);
-            out.add_two(_mm_unpackhi_epi64(first, second));
+            const two_words first = load_pair(places[i]);
+            const two_words second = load_pair(places[i + 1]);
+            moved |= first ^ pairs[i];
+            moved |= second ^ pairs[i + 1];
+            pairs[i] = first;
+            pairs[i + 1] = second;
+            out.add_two(higher_words(first, second));
         }
         if (out.count != paired) {
             frame_pair& pair = chain.pairs()[out.count];
             const std::uintptr_t place = places[out.count];
-            moved = _mm_or_si128(moved, compare(place, pair));
+            moved |= compare(place, pair);
             pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
             out.add(pair.return_address);
         }
         // The word that ended the walk, if it had a saved frame pointer beside it.
-        std::uintptr_t differs = static_cast<std::uintptr_t>(_mm_cvtsi128_si64(moved));
+        std::uintptr_t differs = moved[0];
         if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
             const frame_pair& pair = chain.pairs()[paired];
             differs |= read_stack_word(places[paired]) ^ pair.saved_bp;
@@ -250,8 +245,7 @@ private:
         for (; i + 1 < returns; i += 2) {
             singles[i].value = read_stack_word(singles[i].address);
             singles[i + 1].value = read_stack_word(singles[i + 1].address);
-            out.add_two(_mm_set_epi64x(static_cast<long long>(singles[i + 1].value),
-                                       static_cast<long long>(singles[i].value)));
+            out.add_two(two_words{singles[i].value, singles[i + 1].value});
         }
         if (i != returns) {
             singles[i].value = read_stack_word(singles[i].address);
@@ -363,28 +357,24 @@ private:
         return read_stack_word(known.address) ^ known.value;
     }
 
-    ALLOCSCOPE_FAST_PATH static __m128i load_pair(std::uintptr_t place) noexcept {
+    ALLOCSCOPE_FAST_PATH static two_words load_pair(std::uintptr_t place) noexcept {
 #if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
-        return _mm_set_epi64x(
-            static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
-            static_cast<long long>(read_stack_word(place)));
+        return two_words{read_stack_word(place), read_stack_word(place + sizeof(std::uintptr_t))};
 #else
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
+        return load_two(reinterpret_cast<const void*>(place));
 #endif
     }
 
     // All bits set, or not.
-    ALLOCSCOPE_FAST_PATH static __m128i equals(std::uintptr_t place,
-                                               const frame_pair& pair) noexcept {
-        return _mm_cmpeq_epi32(load_pair(place),
-                               _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    ALLOCSCOPE_FAST_PATH static two_words equals(std::uintptr_t place,
+                                                 const frame_pair& pair) noexcept {
+        return equal_halves(load_pair(place), *reinterpret_cast<const aligned_words*>(&pair));
     }
 
     // The bits that differ.
-    ALLOCSCOPE_FAST_PATH static __m128i compare(std::uintptr_t place,
-                                                const frame_pair& pair) noexcept {
-        return _mm_xor_si128(load_pair(place),
-                             _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    ALLOCSCOPE_FAST_PATH static two_words compare(std::uintptr_t place,
+                                                  const frame_pair& pair) noexcept {
+        return load_pair(place) ^ *reinterpret_cast<const aligned_words*>(&pair);
     }
 
     std::size_t mapped_bytes() const noexcept {

@@ -125,7 +125,7 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
 // Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
 // of modules is written with locked instructions.
 ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
-    met_module met;
+    met_module met{};
     met.start = seen.start;
     met.size = seen.size;
     met.base = seen.loaded->l_addr;

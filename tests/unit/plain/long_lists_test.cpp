@@ -50,6 +50,25 @@ TEST_CASE("long lists: two that grow in turns keep their values, and their arena
           2 * count * sizeof(std::uint64_t) * 5 / 4 + (std::size_t{4} << 20));
 }
 
+TEST_CASE("long lists: a large value of its own is added, also when all of them move") {
+    struct six {
+        std::uint64_t numbers[6];
+    };
+    arena memory;
+    list<six> values{memory};
+    list<six> in_between{memory};
+    values.push_back({{1, 2, 3, 4, 5, 6}});
+    std::size_t wrong = 0;
+    for (std::uint64_t i = 1; i < 50000; ++i) {
+        if (i % 1000 == 0) in_between.push_back(values.back());
+        six& added = values.push_back(values[i / 2]);
+        wrong += added.numbers[0] != i / 2 + 1 || added.numbers[5] != 6 ? 1U : 0U;
+        added.numbers[0] = i + 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(in_between.back().numbers[0] == 49000);
+}
+
 TEST_CASE("long lists: where the kernel refuses, the list stays as it was") {
     arena memory;
     list<std::uint64_t> values{memory};

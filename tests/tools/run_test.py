@@ -167,7 +167,7 @@ def says_what_is_wrong(program):
     refuses(["--format", "xml", program], '"xml"', *formats)
     refuses(["--format", "pprof", program], '"pprof"', "--output")
     refuses(["--loud", program], '"--loud"', "--help")
-    refuses(["--frames"], "--frames has no value")
+    refuses(["--frames"], "--frames needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "no FROM=TO",

@@ -106,7 +106,7 @@ def shows_groups(show, old):
     assert "make_node" in many and "make_large" not in many, many
     only = show("show", "--only", "make_large", old)
     assert "make_large" in only and "make_node" not in only, only
-    assert "no row fits what was asked for" in show("show", "--only", "nobody", old)
+    assert "no row matches the request" in show("show", "--only", "nobody", old)
     assert "no row fits" in show("show", "--module", "libnowhere", old)
 
 
@@ -313,7 +313,7 @@ def refuses(show, folder, old):
     assert '--by is "color"; it must be place, type' in show("show", "--by", "color", old, code=2)
     assert '--rows is "-1"; it must be a whole number' in show("show", "--rows=-1", old, code=2)
     assert '--min-bytes is "5T"' in show("show", "--min-bytes", "5T", old, code=2)
-    assert "--rows has no value" in show("show", old, "--rows", code=2)
+    assert "--rows needs a value" in show("show", old, "--rows", code=2)
     assert "there is no such file" in show("show", folder / "none.allocscope", code=2)
     damaged = folder / "damaged.allocscope"
     damaged.write_bytes(old.read_bytes()[:-9])

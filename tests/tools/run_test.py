@@ -152,8 +152,8 @@ def writes_every_format(recorder, program):
 
 
 def says_what_is_wrong(program):
-    refuses([], "there is no command", "allocscope run [options] -- COMMAND")
-    refuses(["--"], "there is no command")
+    refuses([], "no command is given", "allocscope run [options] -- COMMAND")
+    refuses(["--"], "no command is given")
     refuses(["--record", "all", "--", program], '"all"', "exact, sampled or counters")
     refuses(["--sample-bytes", "0", program], '"0"', "from 1 to")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")

@@ -107,7 +107,7 @@ def shows_groups(show, old):
     only = show("show", "--only", "make_large", old)
     assert "make_large" in only and "make_node" not in only, only
     assert "no row matches the request" in show("show", "--only", "nobody", old)
-    assert "no row fits" in show("show", "--module", "libnowhere", old)
+    assert "no row matches" in show("show", "--module", "libnowhere", old)
 
 
 TYPED = """struct plain { long numbers[4]; };
@@ -211,7 +211,7 @@ def merges(show, folder, old, new):
     assert "are of one process and were open at the same time" in message, message
     one = show("show", "--thread", "1", "--by", "function", old)
     assert one == show("show", "--by", "function", old), one
-    assert "no row fits" in show("show", "--thread", "77", old)
+    assert "no row matches" in show("show", "--thread", "77", old)
     only = show("diff", "--thread", "1", old, new)
     assert re.search(r"\+10 +\+1000 B", only), only
     by_thread = show("diff", "--by", "thread", old, new).splitlines()

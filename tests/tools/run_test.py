@@ -170,7 +170,7 @@ def says_what_is_wrong(program):
     refuses(["--frames"], "--frames needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
-    refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "no FROM=TO",
+    refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",
             ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
     refuses([program], '"all"', "exact, sampled or counters", ALLOCSCOPE_RECORD="all")
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")

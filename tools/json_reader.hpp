@@ -42,7 +42,7 @@ public:
     std::string read(json_value& into) {
         const bool is_read = read_value(into, 0);
         if (is_read) skip_blanks();
-        if (is_read && at_ != text_.size()) refuse("there is more after the end of the value");
+        if (is_read && at_ != text_.size()) refuse("more text follows the end of the value");
         return error_;
     }
 
@@ -74,7 +74,7 @@ private:
     }
 
     bool read_value(json_value& into, int depth) {
-        if (depth > most_depth) return refuse("lists and objects lie too deeply in each other");
+        if (depth > most_depth) return refuse("lists and objects are nested too deeply");
         skip_blanks();
         if (at_ >= text_.size()) return refuse("the text ends here, a value is missing");
         if (peek() == '{') return read_object(into, depth);
@@ -157,11 +157,11 @@ private:
             return true;
         }
         std::uint32_t code = 0;
-        if (letter != 'u' || !read_four_digits(code)) return refuse("'\\' and no escape after it");
+        if (letter != 'u' || !read_four_digits(code)) return refuse("no escape follows the '\\'");
         if (code >= 0xd800 && code < 0xdc00) {
             std::uint32_t second = 0;
             if (!skip("\\u") || !read_four_digits(second) || second < 0xdc00 || second > 0xdfff) {
-                return refuse("half of a pair of \\u escapes");
+                return refuse("the other half of a pair of \\u escapes is missing");
             }
             code = 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00);
         }
@@ -211,7 +211,7 @@ private:
         }
         if (!skip_digits()) {
             at_ = start;
-            return refuse("this is no JSON value");
+            return refuse("this is not a JSON value");
         }
         if (skip(".") && !skip_digits()) return refuse("a digit is missing");
         if (skip("e") || skip("E")) {

@@ -47,13 +47,13 @@ std::string read_words(const char* verb, const arguments& words,
         std::string value;
         if (!wanted->has_value) {
             if (equals != std::string::npos)
-                return name + " has no value; leave \"" + word.substr(equals) + "\" out";
+                return name + " takes no value; leave \"" + word.substr(equals) + "\" out";
         } else if (equals != std::string::npos) {
             value = word.substr(equals + 1);
         } else if (at + 1 < words.size()) {
             value = words[++at];
         } else {
-            return name + " has no value; allocscope " + verb + " --help says which it may have";
+            return name + " needs a value; allocscope " + verb + " --help says which";
         }
         const std::string problem = wanted->read(value, into);
         if (!problem.empty()) return name + " is \"" + value + "\"; " + problem;

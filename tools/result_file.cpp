@@ -98,7 +98,7 @@ std::string read_result_file(const std::string& path, result_file& into) {
     const std::string wrong = json_reader{text}.read(document);
     if (!wrong.empty()) {
         return path + " is neither a file of allocscope::baselines nor JSON: " + wrong +
-               "; write it again, it may be cut off";
+               "; it may be cut off: write it again";
     }
     const json_value* list = document.find("benchmarks");
     if (list != nullptr && list->is == json_value::kind::list) {

@@ -1,4 +1,4 @@
-// hooks.hpp - the door for what does not come from operator new: malloc of libraries, own pools.
+// hooks.hpp - the door to what does not come from operator new: malloc of libraries, your pools.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that attach hooks, or have such allocators

@@ -249,7 +249,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_LINK_ENGINE_HPP
 
-// check_request.hpp - the limits that a window is to be judged by.
+// check_request.hpp - the limits that a window is checked against.
 
 #ifndef ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
 #define ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
@@ -6878,7 +6878,7 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// supplementary_file.hpp - the file in which dwz put what the debug information of several shares.
+// supplementary_file.hpp - the file in which dwz put debug information that several files share.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
@@ -6954,7 +6954,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
 
-// rare_form_readers.hpp - from before main() on, the rare forms of debug information are read.
+// rare_form_readers.hpp - registers the readers of rare forms of debug information before main().
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORM_READERS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORM_READERS_HPP
@@ -8370,7 +8370,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// confidence_interval.hpp - between which numbers the truth lies, 95 times of 100.
+// confidence_interval.hpp - the two numbers between which the truth lies, 95 times in 100.
 
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
@@ -9655,7 +9655,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 
-// met_modules.hpp - the modules that may be unloaded and that stood on a stack, kept for good.
+// met_modules.hpp - the modules that appeared on a stack and may be unloaded, kept for good.
 
 #ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
@@ -10815,7 +10815,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
-// cfi_to_rule.hpp - makes one of a few rules of what an unwind table says about an address.
+// cfi_to_rule.hpp - turns what an unwind table says about an address into one of a few rules.
 
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
@@ -16864,7 +16864,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
-// window_reading.hpp - the numbers of a window while threads go on: true ones.
+// window_reading.hpp - reads the true numbers of a window while threads keep running.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
@@ -25134,7 +25134,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// threads_of_window.hpp - which threads the stacks of a window are of, and what they are called.
+// threads_of_window.hpp - which threads the stacks of a window belong to, and their names.
 
 #ifndef ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
@@ -25566,7 +25566,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
+// uncharged_work.hpp - while one exists, no window is charged with what this thread allocates.
 
 #ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 #define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
@@ -27938,7 +27938,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 
-// guard_violation.hpp - guards are armed, broken and looked at.
+// guard_violation.hpp - arms guards, and handles and reads their violations.
 
 #ifndef ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 #define ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
@@ -28149,7 +28149,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 
-// evidence_file.hpp - the file that a check which failed leaves behind.
+// evidence_file.hpp - the file that a failed check leaves behind.
 
 #ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
 #define ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
@@ -29668,7 +29668,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
 
-// attach_hooks.hpp - malloc of all modules is seen from now on, and no longer.
+// attach_hooks.hpp - starts and stops recording the malloc calls of all modules.
 
 #ifndef ALLOCSCOPE_HOOKS_ATTACH_HOOKS_HPP
 #define ALLOCSCOPE_HOOKS_ATTACH_HOOKS_HPP
@@ -29817,7 +29817,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <atomic>
 #include <type_traits>
 
-// pool_reports.hpp - pools of your own tell what they hand out and get back.
+// pool_reports.hpp - your own pools report what they hand out and get back.
 
 #ifndef ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
 #define ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
@@ -30078,7 +30078,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// hooks.hpp - the door for what does not come from operator new: malloc of libraries, own pools.
+// hooks.hpp - the door to what does not come from operator new: malloc of libraries, your pools.
 
 #ifndef ALLOCSCOPE_HOOKS_HPP
 #define ALLOCSCOPE_HOOKS_HPP
@@ -30139,7 +30139,7 @@ inline std::string read_whole_file(const std::string& path, std::string& into) {
     std::fclose(file);
     if (code != 0) return system_error(path, "read", code);
     if (into.find_first_not_of(" \r\n\t") != std::string::npos) return {};
-    return path + " is empty: the program that was to write it did not end well; run it again";
+    return path + " is empty: the program that should write it did not end normally; run it again";
 }
 
 // Takes out of `rest` what stands before the separator, which is all of it when there is none.
@@ -30185,7 +30185,7 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     const std::string remedy =
         "remove the file and write it again with ALLOCSCOPE_UPDATE_BASELINES=1";
     if (!is_baseline_file(text)) {
-        return path + " is no file of baselines: its first line is not \"" +
+        return path + " is not a file of baselines: its first line is not \"" +
                std::string{baseline_mark} + std::string{baseline_version} +
                "\"; give another path, or " + remedy;
     }
@@ -31380,7 +31380,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <exception>
 #include <optional>
 
-// checked_block.hpp - a block in a test that is held to something, as a loop that runs once.
+// checked_block.hpp - a block in a test that is checked, as a loop that runs once.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
@@ -33498,7 +33498,9 @@ class descriptor_target : public target_problem {
 public:
     explicit descriptor_target(int descriptor) noexcept : descriptor_(descriptor) {}
 
-    bool open() noexcept { return descriptor_ >= 0 || is_refused("a descriptor is not negative"); }
+    bool open() noexcept {
+        return descriptor_ >= 0 || is_refused("a descriptor must not be negative");
+    }
     bool put(text piece) noexcept {
         return is_fine(write_all(descriptor_, piece.data(), piece.size()));
     }
@@ -40344,7 +40346,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
 
-// terminal_width.hpp - who reads the report: a terminal, how wide, and does it want colours?
+// terminal_width.hpp - is the output a terminal, how wide is it, and does it show colours?
 
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
@@ -40882,7 +40884,7 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     } else if (info.record == recording::counters && alive != 0) {
         out << "counters only: there are no rows";
     } else if (info.is_filtered) {
-        out << "no row fits what was asked for";
+        out << "no row matches the request";
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
@@ -41858,8 +41860,8 @@ public:
     std::string read(text whole) {
         if (whole.size() < saved_magic_bytes ||
             whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
-            return "it is no saved snapshot; those are written by save() and by allocscope run"
-                   " --output NAME.allocscope";
+            return "it is not a saved snapshot; save() and allocscope run --output NAME.allocscope"
+                   " write those";
         }
         whole_ = whole;
         saved_fields file{whole.substr(saved_magic_bytes)};
@@ -41886,18 +41888,18 @@ public:
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
                 if (!is_checksum(payload, sum)) {
-                    return damaged_at(at, "its checksum is that of other contents");
+                    return damaged_at(at, "its checksum does not fit its contents");
                 }
                 has_end = true;
             } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
-                return damaged_at(at, "this record cannot be");
+                return damaged_at(at, "this record is impossible");
             }
         }
         if (!has_end) return damaged_at(whole.size(), "its end is missing");
         if (!file.is_at_end()) {
             return damaged_at(whole.size() - file.left(), "something follows its end");
         }
-        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
+        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not name its window");
     }
 
     // What has been read becomes the block. Throws std::bad_alloc.

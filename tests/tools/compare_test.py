@@ -143,7 +143,7 @@ def refuses_bad_input(folder):
         "": "is empty", "\n \n": "is empty",
         "not JSON": "is neither a file of allocscope::baselines nor JSON: line 1, column 1",
         '{"benchmarks": [\n{"name": "a",': "nor JSON: line 2, column 14",
-        '{"a": 1} x': "there is more after the end", '{"a": "b': "inside quotation marks",
+        '{"a": 1} x': "more text follows the end", '{"a": "b': "inside quotation marks",
         '{"a": "\\q"}': "no escape", '{"a": "\\ud800"}': "half of a pair",
         "[1, 2": "']' is missing",
         "{'a': 1}": "a name in quotation marks", '{"a" 1}': "':' is missing", "[1.]": "a digit",
@@ -173,7 +173,7 @@ def refuses_bad_input(folder):
     assert done.returncode == 2 and "no name in common" in done.stderr, done
     for words, message in (([], "two files are needed, OLD and NEW, not 0"), ([good], "not 1"),
                            ([good, good, good], "not 3"), (["--frob", good, good], "--frob"),
-                           (["--tolerance"], "--tolerance has no value"),
+                           (["--tolerance"], "--tolerance needs a value"),
                            *((["--tolerance", value, good, good], f"is \"{value}\"; it must be")
                              for value in ("-1", "", "%", "x", "5x", "nan", "inf"))):
         assert message in run("compare", *words, code=2), words

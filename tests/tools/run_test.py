@@ -152,8 +152,8 @@ def writes_every_format(recorder, program):
 
 
 def says_what_is_wrong(program):
-    refuses([], "there is no command", "allocscope run [options] -- COMMAND")
-    refuses(["--"], "there is no command")
+    refuses([], "no command is given", "allocscope run [options] -- COMMAND")
+    refuses(["--"], "no command is given")
     refuses(["--record", "all", "--", program], '"all"', "exact, sampled or counters")
     refuses(["--sample-bytes", "0", program], '"0"', "from 1 to")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
@@ -167,10 +167,10 @@ def says_what_is_wrong(program):
     refuses(["--format", "xml", program], '"xml"', *formats)
     refuses(["--format", "pprof", program], '"pprof"', "--output")
     refuses(["--loud", program], '"--loud"', "--help")
-    refuses(["--frames"], "--frames has no value")
+    refuses(["--frames"], "--frames needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
-    refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "no FROM=TO",
+    refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",
             ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
     refuses([program], '"all"', "exact, sampled or counters", ALLOCSCOPE_RECORD="all")
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")

@@ -106,8 +106,8 @@ def shows_groups(show, old):
     assert "make_node" in many and "make_large" not in many, many
     only = show("show", "--only", "make_large", old)
     assert "make_large" in only and "make_node" not in only, only
-    assert "no row fits what was asked for" in show("show", "--only", "nobody", old)
-    assert "no row fits" in show("show", "--module", "libnowhere", old)
+    assert "no row matches the request" in show("show", "--only", "nobody", old)
+    assert "no row matches" in show("show", "--module", "libnowhere", old)
 
 
 TYPED = """struct plain { long numbers[4]; };
@@ -211,7 +211,7 @@ def merges(show, folder, old, new):
     assert "are of one process and were open at the same time" in message, message
     one = show("show", "--thread", "1", "--by", "function", old)
     assert one == show("show", "--by", "function", old), one
-    assert "no row fits" in show("show", "--thread", "77", old)
+    assert "no row matches" in show("show", "--thread", "77", old)
     only = show("diff", "--thread", "1", old, new)
     assert re.search(r"\+10 +\+1000 B", only), only
     by_thread = show("diff", "--by", "thread", old, new).splitlines()
@@ -303,7 +303,7 @@ def converts(show, folder, old):
     assert sum(row["bytes_allocated"] for row in report["rows"] + report["freed_rows"]) == 76000
     assert "its ending must be .txt, " in show("convert", old, folder / "heap.foo", code=2)
     assert "two files are needed" in show("convert", old, code=2)
-    assert "is no saved snapshot" in show("convert", written, saved, code=2)
+    assert "is not a saved snapshot" in show("convert", written, saved, code=2)
 
 
 def refuses(show, folder, old):
@@ -313,7 +313,7 @@ def refuses(show, folder, old):
     assert '--by is "color"; it must be place, type' in show("show", "--by", "color", old, code=2)
     assert '--rows is "-1"; it must be a whole number' in show("show", "--rows=-1", old, code=2)
     assert '--min-bytes is "5T"' in show("show", "--min-bytes", "5T", old, code=2)
-    assert "--rows has no value" in show("show", old, "--rows", code=2)
+    assert "--rows needs a value" in show("show", old, "--rows", code=2)
     assert "there is no such file" in show("show", folder / "none.allocscope", code=2)
     damaged = folder / "damaged.allocscope"
     damaged.write_bytes(old.read_bytes()[:-9])

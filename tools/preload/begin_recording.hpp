@@ -109,7 +109,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     lasting.begin(&head.next, head.address + bytes);
     note_start_modules(head);
     if (is_replaced) {
-        return "Valgrind has put its malloc in place of ours: give it"
+        return "Valgrind has replaced our malloc with its own: start valgrind with"
                " --soname-synonyms=somalloc=nouserintercepts, or run the program without it";
     }
     head.window = open_window_now(file_name_of(head.program), wanted);

@@ -160,8 +160,9 @@ void program_report::write() const {
 
 void program_report::say_no_memory() const {
     refuse("run", name_of(program_) +
-                      ": where its memory was is not known: nobody looked before it ended without"
-                      " its exit handlers; with --every SECONDS this command looks meanwhile");
+                      ": where its memory was is not known: it ended without its exit handlers"
+                      " before anything looked; with --every SECONDS this command looks while it"
+                      " runs");
 }
 
 bool program_report::measure(allocscope::snapshot::moment& into) const {

@@ -32,7 +32,7 @@ std::string why_not_trusted(const std::string& library) {
     struct stat about;
     if (::stat(library.c_str(), &about) != 0) return std::strerror(errno);
     if (about.st_uid != 0 && about.st_uid != ::geteuid()) return "it belongs to another user";
-    if ((about.st_mode & S_IWOTH) != 0) return "everybody may write to it: chmod o-w it";
+    if ((about.st_mode & S_IWOTH) != 0) return "everybody may write to it: run chmod o-w on it";
     if (library.find_first_of(" :") != std::string::npos) {
         return "the loader takes no path with a space or colon in LD_PRELOAD: install allocscope in"
                " another folder";
@@ -255,13 +255,13 @@ private:
         }
         if (file.programs_left_out() != 0) {
             refuse("run", std::to_string(file.programs_left_out()) +
-                              " programs were not recorded: there is room for " +
+                              " programs were not recorded: there is only room for " +
                               std::to_string(file.program_count()));
         }
         if (file.children_refused() != 0) {
             refuse("run", std::to_string(file.children_refused()) +
-                              " forked children were not recorded: memory or descriptors were"
-                              " refused to them (see ulimit -v and -n)");
+                              " forked children were not recorded: they got no memory or no"
+                              " descriptors (see ulimit -v and -n)");
         }
     }
 

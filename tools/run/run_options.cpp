@@ -17,14 +17,14 @@ namespace allocscope_tools {
 const char* const run_help =
     "usage: allocscope run [options] -- COMMAND [ARGUMENT...]\n"
     "\n"
-    "Runs a program as it is and reports what it allocated and what was still alive at its end.\n"
-    "Its output, its files and its exit code stay its own (128 + n when signal n ended it).\n"
-    "The report is complete also when the program crashed, was killed or called _exit.\n"
+    "Runs a program unchanged and reports what it allocated and what was alive at its end.\n"
+    "Its output, its files and its exit code stay the same (128 + n when signal n ended it).\n"
+    "The report is complete even when the program crashed, was killed or called _exit.\n"
     "\n"
-    "  --record exact|sampled|counters   every allocation with its stack (when not given), a\n"
+    "  --record exact|sampled|counters   every allocation with its stack (the default), a\n"
     "                                    sample of them, or totals only\n"
     "  --sample-bytes N                  mean bytes between two samples (524288)\n"
-    "  --frames N                        callers kept of each stack, 1 to 128 (24)\n"
+    "  --frames N                        callers recorded for each stack, 1 to 128 (24)\n"
     "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
     "                                    number of the process, %n the name of the program\n"
     "  --format NAME                     text, html, json, csv, snapshot, pprof, folded,\n"
@@ -32,19 +32,19 @@ const char* const run_help =
     "                                    by the ending of PATH: .txt .html .json .csv .allocscope\n"
     "                                    .pb.gz .folded .speedscope.json .dhat.json .heaptrack\n"
     "                                    .massif .callgrind\n"
-    "  --children follow|ignore          record the programs that it starts, too (ignore)\n"
-    "  --every SECONDS                   report also while it runs; on a terminal one line\n"
+    "  --children follow|ignore          also record the programs that it starts (ignore)\n"
+    "  --every SECONDS                   also report while it runs; on a terminal one line\n"
     "  --live                            a screen of the largest places while it runs; refreshed\n"
     "                                    every 2 seconds, or as --every says\n"
-    "  --on-signal NAME                  report also when this command gets the signal, as USR1\n"
-    "  --memory                          also where the resident memory is: at the end, and with\n"
-    "                                    --every when it was largest\n"
-    "  --library-frames PATTERN          code that no row is to be placed in, as \"xml*\", "
+    "  --on-signal NAME                  also report when this command gets the signal, as USR1\n"
+    "  --memory                          also show where the resident memory is: at the end, or\n"
+    "                                    with --every when it was largest\n"
+    "  --library-frames PATTERN          library code, which rows do not name, as \"xml*\", "
     "\"my::\" or\n"
     "                                    \"/usr/src/lib/\"; may be given several times\n"
-    "  --executable PATH                 the file to run, when it is not COMMAND along PATH\n"
+    "  --executable PATH                 the file to run, if it is not COMMAND found along PATH\n"
     "  --details                         what was alive at the peak, how long objects lived and\n"
-    "                                    which were temporary; takes longer\n"
+    "                                    which were temporary; slower\n"
     "  --summary                         one line of totals on stderr\n"
     "\n"
     "An option can also be given in the environment, as ALLOCSCOPE_SAMPLE_BYTES=65536.\n"
@@ -150,7 +150,8 @@ std::string read_live(const std::string& text, run_options& into) {
     into.is_live = text == "1";
     if (text != "1" && text != "0") return "ALLOCSCOPE_LIVE is \"" + text + "\"; it must be 0 or 1";
     if (!into.is_live || ::isatty(STDERR_FILENO) != 0) return {};
-    return "--live draws on the terminal of stderr, and stderr is none; leave its redirection out";
+    return "--live draws on the terminal of stderr, but stderr is not a terminal; do not redirect "
+           "it";
 }
 
 std::string read_details(const std::string& text, run_options& into) {
@@ -227,7 +228,7 @@ std::string check_format(const run_options& wanted) {
     }
     if (!wanted.output.empty() || wanted.format->is_text) return {};
     return std::string{"--format is \""} + wanted.format->name +
-           "\", which is not text; --output must say where it is to be written";
+           "\", which is not text; --output must say where to write it";
 }
 
 // Where sources are, which is read where types are named: types/source_cache.hpp.
@@ -240,8 +241,8 @@ std::string check_sources() {
         rest.erase(0, colon == std::string::npos ? colon : colon + 1);
         if (word.empty() || word.find('=') != std::string::npos) continue;
         return "ALLOCSCOPE_SOURCES has \"" + word +
-               "\", which is no FROM=TO; write ALLOCSCOPE_SOURCES=/build=/home/me/project, several"
-               " with colons between them";
+               "\", which is not FROM=TO; write ALLOCSCOPE_SOURCES=/build=/home/me/project, with"
+               " colons between several";
     }
     return {};
 }
@@ -260,7 +261,7 @@ public:
         if (!problem_.empty()) return problem_;
         into_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
         if (into_.command.empty() || into_.command[0].empty()) {
-            return "there is no command; write: allocscope run [options] -- COMMAND"
+            return "no command is given; write: allocscope run [options] -- COMMAND"
                    " [ARGUMENT...]";
         }
         const std::string problem = has_format_ ? "" : choose_format(into_);
@@ -298,7 +299,7 @@ private:
         } else if (equals != std::string::npos) {
             take(*wanted, word.substr(equals + 1));
         } else if (at_ + 1 == words_.size()) {
-            problem_ = word + " has no value";
+            problem_ = word + " needs a value";
         } else {
             take(*wanted, words_[++at_]);
         }

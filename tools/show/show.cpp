@@ -10,19 +10,19 @@ namespace allocscope_tools {
 namespace {
 
 constexpr const char* what_is_shown =
-    "  --by KEY         sums by place, type, function, file, module, size or thread: also of\n"
-    "                   what was allocated and is gone\n"
-    "  --tree           the calls, from main() to who allocated; --callers, the other way round\n"
+    "  --by KEY         sums by place, type, function, file, module, size or thread,\n"
+    "                   including what was allocated and is gone\n"
+    "  --tree           the calls, from main() to those that allocate; --callers: in reverse\n"
     "  --sort KEY       bytes or objects alive, allocated (bytes) or allocations; with details\n"
     "                   also peak (bytes) or temporary (allocations)\n"
-    "  --rows N         so many (50); the rest in one line\n"
-    "  --frames N       so many frames of the stack below each row\n"
+    "  --rows N         print N rows (50), and the rest in one line\n"
+    "  --frames N       print N frames of the stack below each row\n"
     "  --only TEXT      stacks with TEXT in the name of a function, file, module or type\n"
     "  --type TEXT      objects with TEXT in the name of their type\n"
     "  --module TEXT    allocations of a program or library with TEXT in its name\n"
     "  --thread TEXT    what the thread with this number, or TEXT in its name, has allocated\n"
-    "  --min-bytes N    places with at least so many bytes, such as 64K\n"
-    "  --min-objects N  places with at least so many objects\n"
+    "  --min-bytes N    places with at least N bytes, such as 64K\n"
+    "  --min-objects N  places with at least N objects\n"
     "  --types WHICH    proven: ? for types that are not proven; source: how each type is known;\n"
     "                   all\n"
     "\n"
@@ -42,7 +42,7 @@ bool has_loaded(const char* verb, const arguments& words, std::size_t least_file
     if (error.empty() && (asked.files.size() < least_files || asked.files.size() > most_files)) {
         error = std::to_string(asked.files.size()) +
                 (asked.files.size() == 1 ? " file was given; " : " files were given; ") +
-                "allocscope " + verb + " --help says which are needed";
+                "allocscope " + verb + " --help says which it needs";
     }
     if (error.empty()) error = load_what_is_shown(asked, rows);
     if (!error.empty()) refuse(verb, error);

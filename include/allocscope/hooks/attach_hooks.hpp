@@ -1,4 +1,4 @@
-// attach_hooks.hpp - malloc of all modules is seen from now on, and no longer.
+// attach_hooks.hpp - starts and stops recording the malloc calls of all modules.
 //
 // Room:     hooks (floor 6), malloc-safe, but not for use inside a hook: takes the loader's lock
 // Called:   by the user, in the module that includes operator_new_delete.hpp

@@ -64,7 +64,7 @@ inline std::string read_whole_file(const std::string& path, std::string& into) {
     std::fclose(file);
     if (code != 0) return system_error(path, "read", code);
     if (into.find_first_not_of(" \r\n\t") != std::string::npos) return {};
-    return path + " is empty: the program that was to write it did not end well; run it again";
+    return path + " is empty: the program that should write it did not end normally; run it again";
 }
 
 // Takes out of `rest` what stands before the separator, which is all of it when there is none.
@@ -110,7 +110,7 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     const std::string remedy =
         "remove the file and write it again with ALLOCSCOPE_UPDATE_BASELINES=1";
     if (!is_baseline_file(text)) {
-        return path + " is no file of baselines: its first line is not \"" +
+        return path + " is not a file of baselines: its first line is not \"" +
                std::string{baseline_mark} + std::string{baseline_version} +
                "\"; give another path, or " + remedy;
     }

@@ -1,4 +1,4 @@
-// checked_block.hpp - a block in a test that is held to something, as a loop that runs once.
+// checked_block.hpp - a block in a test that is checked, as a loop that runs once.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the macros of the adapters

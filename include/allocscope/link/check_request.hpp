@@ -1,4 +1,4 @@
-// check_request.hpp - the limits that a window is to be judged by.
+// check_request.hpp - the limits that a window is checked against.
 //
 // Room:     link (floor 1), malloc-safe
 // Called:   filled by measure/, judged by verdict/check_window.hpp

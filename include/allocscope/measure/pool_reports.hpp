@@ -1,4 +1,4 @@
-// pool_reports.hpp - pools of your own tell what they hand out and get back.
+// pool_reports.hpp - your own pools report what they hand out and get back.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user's pools, in any module of the process

@@ -1,4 +1,4 @@
-// threads_of_window.hpp - which threads the stacks of a window are of, and what they are called.
+// threads_of_window.hpp - which threads the stacks of a window belong to, and their names.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/stacks_of_window.hpp, when somebody asks for the stacks

@@ -1,4 +1,4 @@
-// met_modules.hpp - the modules that may be unloaded and that stood on a stack, kept for good.
+// met_modules.hpp - the modules that appeared on a stack and may be unloaded, kept for good.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   note() by record/cohort_lookup.hpp through unwind/module_identity.hpp, when a walk met

@@ -1,4 +1,4 @@
-// terminal_width.hpp - who reads the report: a terminal, how wide, and does it want colours?
+// terminal_width.hpp - is the output a terminal, how wide is it, and does it show colours?
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by report/text_report.hpp before it lays a report out

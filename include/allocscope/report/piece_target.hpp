@@ -85,7 +85,9 @@ class descriptor_target : public target_problem {
 public:
     explicit descriptor_target(int descriptor) noexcept : descriptor_(descriptor) {}
 
-    bool open() noexcept { return descriptor_ >= 0 || is_refused("a descriptor is not negative"); }
+    bool open() noexcept {
+        return descriptor_ >= 0 || is_refused("a descriptor must not be negative");
+    }
     bool put(text piece) noexcept {
         return is_fine(write_all(descriptor_, piece.data(), piece.size()));
     }

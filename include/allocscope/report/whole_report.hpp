@@ -51,7 +51,7 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     } else if (info.record == recording::counters && alive != 0) {
         out << "counters only: there are no rows";
     } else if (info.is_filtered) {
-        out << "no row fits what was asked for";
+        out << "no row matches the request";
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {

@@ -1,4 +1,4 @@
-// confidence_interval.hpp - between which numbers the truth lies, 95 times of 100.
+// confidence_interval.hpp - the two numbers between which the truth lies, 95 times in 100.
 //
 // Room:     sampling (floor 2), malloc-safe
 // Called:   when a sampled window is reported, through sampling/sample_sums.hpp

@@ -70,8 +70,8 @@ public:
     std::string read(text whole) {
         if (whole.size() < saved_magic_bytes ||
             whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
-            return "it is no saved snapshot; those are written by save() and by allocscope run"
-                   " --output NAME.allocscope";
+            return "it is not a saved snapshot; save() and allocscope run --output NAME.allocscope"
+                   " write those";
         }
         whole_ = whole;
         saved_fields file{whole.substr(saved_magic_bytes)};
@@ -98,18 +98,18 @@ public:
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
                 if (!is_checksum(payload, sum)) {
-                    return damaged_at(at, "its checksum is that of other contents");
+                    return damaged_at(at, "its checksum does not fit its contents");
                 }
                 has_end = true;
             } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
-                return damaged_at(at, "this record cannot be");
+                return damaged_at(at, "this record is impossible");
             }
         }
         if (!has_end) return damaged_at(whole.size(), "its end is missing");
         if (!file.is_at_end()) {
             return damaged_at(whole.size() - file.left(), "something follows its end");
         }
-        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
+        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not name its window");
     }
 
     // What has been read becomes the block. Throws std::bad_alloc.

@@ -1,4 +1,4 @@
-// rare_form_readers.hpp - from before main() on, the rare forms of debug information are read.
+// rare_form_readers.hpp - registers the readers of rare forms of debug information before main().
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by nobody: to include it is enough

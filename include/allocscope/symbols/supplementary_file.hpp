@@ -1,4 +1,4 @@
-// supplementary_file.hpp - the file in which dwz put what the debug information of several shares.
+// supplementary_file.hpp - the file in which dwz put debug information that several files share.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_units.hpp through rare_forms.hpp; by tools/missing_names.cpp

@@ -1,4 +1,4 @@
-// cfi_to_rule.hpp - makes one of a few rules of what an unwind table says about an address.
+// cfi_to_rule.hpp - turns what an unwind table says about an address into one of a few rules.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, once for each return address

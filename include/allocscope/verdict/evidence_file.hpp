@@ -1,4 +1,4 @@
-// evidence_file.hpp - the file that a check which failed leaves behind.
+// evidence_file.hpp - the file that a failed check leaves behind.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table, by verdict/evidence_folder.hpp

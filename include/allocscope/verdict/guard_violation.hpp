@@ -1,4 +1,4 @@
-// guard_violation.hpp - guards are armed, broken and looked at.
+// guard_violation.hpp - arms guards, and handles and reads their violations.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/no_allocation_guard.hpp; guard_violated() by a hook

@@ -1,4 +1,4 @@
-// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
+// uncharged_work.hpp - while one exists, no window is charged with what this thread allocates.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   around everything that makes a snapshot

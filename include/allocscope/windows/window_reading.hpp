@@ -1,4 +1,4 @@
-// window_reading.hpp - the numbers of a window while threads go on: true ones.
+// window_reading.hpp - reads the true numbers of a window while threads keep running.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   for counts(), stats() and checks, from any thread

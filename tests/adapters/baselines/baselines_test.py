@@ -78,7 +78,7 @@ def processes_update_together(folder):
 def refuses_bad_input(folder):
     path = folder / "bad.tsv"
     for content, message in (
-            ("", "is empty"), ("{", "is no file of baselines"),
+            ("", "is empty"), ("{", "is not a file of baselines"),
             ('{"allocscope": "baselines", "version": 1, "results": {}}',
              "has the format of version 1, this is version 2"),
             ("allocscope baselines 3\n", "has the format of version 3, this is version 2"),

@@ -173,7 +173,7 @@ TEST_CASE("formats: what cannot be written says where and why") {
     CHECK_FALSE(allocscope::write_folded(rows, "/no/such/folder/heap", error));
     CHECK(error == "cannot write report to '/no/such/folder/heap': No such file or directory");
     CHECK_FALSE(allocscope::write_folded(rows, -1, error));
-    CHECK(error == "cannot write report to descriptor -1: a descriptor is not negative");
+    CHECK(error == "cannot write report to descriptor -1: a descriptor must not be negative");
     CHECK_FALSE(allocscope::write_folded(rows, static_cast<std::FILE*>(nullptr), error));
     CHECK(error == "cannot write report to a null FILE*: an open file is needed");
     std::ostringstream failed;

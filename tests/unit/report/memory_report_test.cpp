@@ -228,7 +228,7 @@ TEST_CASE("a saved snapshot whose parts do not add up is refused") {
     snapshot loaded;
     std::string error;
     CHECK_FALSE(allocscope::load_snapshot_from(bytes.data(), bytes.size(), loaded, error));
-    CHECK(error.find("this record cannot be") != std::string::npos);
+    CHECK(error.find("this record is impossible") != std::string::npos);
 }
 
 TEST_CASE("a saved snapshot that says it twice is refused") {
@@ -244,7 +244,7 @@ TEST_CASE("a saved snapshot that says it twice is refused") {
     snapshot loaded;
     std::string error;
     CHECK_FALSE(allocscope::load_snapshot_from(twice.data(), twice.size(), loaded, error));
-    CHECK(error.find("this record cannot be") != std::string::npos);
+    CHECK(error.find("this record is impossible") != std::string::npos);
 }
 
 TEST_CASE("what a snapshot is annotated with does not take anything from it") {

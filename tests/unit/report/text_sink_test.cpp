@@ -34,7 +34,7 @@ TEST_CASE("text_sink: a target that is none is an error of its own") {
     CHECK_FALSE(put_report("x", static_cast<const char*>(nullptr), error));
     CHECK(error == "cannot write report to a null path: a path is needed");
     CHECK_FALSE(put_report("x", -1, error));
-    CHECK(error == "cannot write report to descriptor -1: a descriptor is not negative");
+    CHECK(error == "cannot write report to descriptor -1: a descriptor must not be negative");
     CHECK_FALSE(put_report("x", static_cast<std::FILE*>(nullptr), error));
     CHECK(error == "cannot write report to a null FILE*: an open file is needed");
 }

@@ -315,7 +315,7 @@ TEST_CASE("saved snapshot: a file, and what is wrong with one") {
 TEST_CASE("saved snapshot: text, and what a newer allocscope wrote, is refused by name") {
     std::string error;
     loaded("{\"allocscope\": 1}", error);
-    CHECK(error.find("no saved snapshot") != std::string::npos);
+    CHECK(error.find("not a saved snapshot") != std::string::npos);
     std::string newer = allocscope::to_saved_snapshot(everything());
     newer[allocscope::detail::saved_magic_bytes] = 2;
     loaded(newer, error);

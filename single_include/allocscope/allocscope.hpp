@@ -3344,16 +3344,27 @@ namespace dwarf {
 
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
+constexpr std::uint16_t tag_formal_parameter = 0x05;
 constexpr std::uint16_t tag_imported_declaration = 0x08;
 constexpr std::uint16_t tag_lexical_block = 0x0b;
+constexpr std::uint16_t tag_pointer_type = 0x0f;
+constexpr std::uint16_t tag_reference_type = 0x10;
 constexpr std::uint16_t tag_structure_type = 0x13;
 constexpr std::uint16_t tag_typedef = 0x16;
 constexpr std::uint16_t tag_union_type = 0x17;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
+constexpr std::uint16_t tag_base_type = 0x24;
+constexpr std::uint16_t tag_const_type = 0x26;
 constexpr std::uint16_t tag_subprogram = 0x2e;
+constexpr std::uint16_t tag_template_type_parameter = 0x2f;
+constexpr std::uint16_t tag_template_value_parameter = 0x30;
+constexpr std::uint16_t tag_variable = 0x34;
+constexpr std::uint16_t tag_volatile_type = 0x35;
 constexpr std::uint16_t tag_namespace = 0x39;
 constexpr std::uint16_t tag_partial_unit = 0x3c;
 constexpr std::uint16_t tag_imported_unit = 0x3d;
+constexpr std::uint16_t tag_rvalue_reference_type = 0x42;
+constexpr std::uint16_t tag_template_parameter_pack = 0x4107;  // a GNU extension
 
 constexpr std::uint16_t at_sibling = 0x01;
 constexpr std::uint16_t at_name = 0x03;
@@ -3367,10 +3378,12 @@ constexpr std::uint16_t at_abstract_origin = 0x31;
 constexpr std::uint16_t at_decl_file = 0x3a;
 constexpr std::uint16_t at_decl_line = 0x3b;
 constexpr std::uint16_t at_specification = 0x47;
+constexpr std::uint16_t at_type = 0x49;
 constexpr std::uint16_t at_ranges = 0x55;
 constexpr std::uint16_t at_call_column = 0x57;
 constexpr std::uint16_t at_call_file = 0x58;
 constexpr std::uint16_t at_call_line = 0x59;
+constexpr std::uint16_t at_signature = 0x69;
 constexpr std::uint16_t at_linkage_name = 0x6e;
 constexpr std::uint16_t at_str_offsets_base = 0x72;
 constexpr std::uint16_t at_addr_base = 0x73;
@@ -3680,8 +3693,10 @@ struct dwarf_unit {
     std::uint64_t first_entry = 0;
     std::uint64_t abbreviations = 0;
     dwarf_format format;
-    std::uint8_t type = 0;       // DWARF 5 only
-    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
+    std::uint8_t type = 0;         // DWARF 5 only
+    std::uint64_t signature = 0;   // of a unit that describes one type, DWARF 5
+    std::uint64_t type_entry = 0;  // of that type
+    std::uint64_t split_id = 0;    // tells which skeleton belongs to which split unit; 0: none
     std::uint64_t string_offsets_base = 0;
     std::uint64_t addresses_base = 0;
     std::uint64_t range_lists_base = 0;  // DWARF 5
@@ -3713,6 +3728,9 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
             unit.split_id = in.u64();
+        } else if (unit.type == dwarf::unit_type_type) {
+            unit.signature = in.u64();
+            unit.type_entry = offset + in.unsigned_of(unit.format.offset_bytes);
         }
     } else {
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
@@ -3720,8 +3738,8 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
     }
     const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
                              (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
-                             unit.type != dwarf::unit_type_type &&
-                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
+                             unit.type != dwarf::unit_split_type && in.at() <= unit.end &&
+                             unit.type_entry < unit.end;
     unit.first_entry = is_readable ? in.at() : unit.end;
     unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
     unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
@@ -6088,6 +6106,254 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// hash_mix.hpp - one number from the return addresses of a stack.
+
+#ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
+#define ALLOCSCOPE_BASE_HASH_MIX_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
+constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
+
+// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
+// Flood 2014), made odd.
+constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
+    std::uint64_t mixed = (position + 1U) * golden_multiplier;
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+    return (mixed >> 32U) | 1U;
+}
+
+struct position_table {
+    static constexpr std::uint32_t size = 128;
+    alignas(64) std::uint64_t multipliers[size];
+
+    constexpr position_table() noexcept : multipliers() {
+        for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
+    }
+};
+ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
+
+// What the address at a position adds to the sum.
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
+                                             std::uint32_t position) noexcept {
+    return (address & 0xffffffffU) * positions.multipliers[position];
+}
+
+constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
+
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t value) noexcept {
+    return (hash ^ value) * golden_multiplier;
+}
+
+// Folds the strong high bits into the low ones, from which tables take their index.
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
+    return hash ^ (hash >> 32U);
+}
+
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
+// a row) make sums at equal distances, so the sum is folded before it is multiplied.
+ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
+    return hash_finish(hash_finish(sum) * golden_multiplier);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// table.hpp - values found by a key: a number, a pointer or a text.
+
+#ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
+#define ALLOCSCOPE_PLAIN_TABLE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+// --- keys ---
+
+inline std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+    return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
+}
+inline std::uint64_t hash_of_key(const void* key) noexcept {
+    return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
+}
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
+    std::uint64_t hash = detail::hash_step(detail::hash_seed, key.size());
+    std::size_t at = 0;
+    for (; at + 8 <= key.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, key.data() + at, 8);
+        hash = detail::hash_step(hash, word);
+    }
+    std::uint64_t rest = 0;
+    std::memcpy(&rest, key.data() + at, key.size() - at);
+    return detail::hash_finish(detail::hash_step(hash, rest));
+}
+
+// --- the core ---
+
+// A table as the functions see it that know no types.
+struct raw_table {
+    struct slot {
+        std::uint32_t entry;  // its number, from 1; 0: free
+        std::uint32_t hash;
+    };
+    raw_list entries;
+    slot* slots = nullptr;
+    std::size_t count = 0;  // of slots: a power of two, or 0
+};
+
+ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept {
+    const std::size_t mask = in.count - 1;
+    std::size_t at = added.hash & mask;
+    while (in.slots[at].entry != 0) at = (at + 1) & mask;
+    in.slots[at] = added;
+}
+
+using same_key = bool (*)(const void* entry, const void* key);
+
+// Null: not there.
+ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
+                                     std::uint64_t hash, same_key is_same,
+                                     const void* key) noexcept {
+    if (in.count == 0) return nullptr;
+    const std::size_t mask = in.count - 1;
+    const auto lower = static_cast<std::uint32_t>(hash);
+    for (std::size_t at = lower & mask;; at = (at + 1) & mask) {
+        const raw_table::slot& found = in.slots[at];
+        if (found.entry == 0) return nullptr;
+        if (found.hash != lower) continue;
+        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
+        if (is_same(entry, key)) return entry;
+    }
+}
+
+// Room for an entry that is not there; it is not yet initialised.
+// Makes so many slots, a power of two, more than there are.
+ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
+    const raw_table::slot* const before = in.slots;
+    const std::size_t count = in.count;
+    in.count = wanted;
+    const std::size_t bytes = wanted * sizeof(raw_table::slot);
+    in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+    std::memset(in.slots, 0, bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (before[i].entry != 0) put_slot(in, before[i]);
+    }
+}
+
+// Room for so many entries, so that nothing moves until there are more.
+ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
+    std::size_t slots = 16;
+    while (slots < entries * 2) slots *= 2;
+    if (slots > in.count) make_slots(in, slots);
+    if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
+}
+
+ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
+    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
+    void* entry = add_to_list(in.entries, entry_bytes);
+    put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
+    return entry;
+}
+
+// Of an entry, which begins with its key.
+template <class Key>
+bool has_key(const void* entry, const void* key) {
+    return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
+}
+
+// --- the table ---
+
+// What a table can do whatever its entries are.
+class any_table {
+public:
+    std::size_t size() const noexcept { return raw_.entries.size; }
+    bool empty() const noexcept { return raw_.entries.size == 0; }
+    void clear() noexcept {
+        raw_.entries.size = 0;
+        raw_.slots = nullptr;
+        raw_.count = 0;
+    }
+
+protected:
+    any_table() noexcept = default;
+    explicit any_table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+
+    raw_table raw_;
+};
+
+template <class Key, class Value>
+class table : public any_table {
+public:
+    struct entry {
+        Key key;
+        Value value;
+    };
+
+    table() noexcept = default;  // empty for good
+    ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
+
+    entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
+    entry* end() const noexcept { return begin() + raw_.entries.size; }
+
+    // For those who know how many keys there may be.
+    void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
+
+    // Null: not there.
+    Value* find(const Key& key) const noexcept {
+        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
+        return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
+    }
+
+    struct place {
+        Value& value;
+        bool is_new;
+    };
+
+    // The value of the key, value-initialised when it was not there.
+    place insert(const Key& key) {
+        static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
+        const std::uint64_t hash = hash_of_key(key);
+        void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
+        if (found != nullptr) return {static_cast<entry*>(found)->value, false};
+        entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
+        return {made->value, true};
+    }
+    Value& operator[](const Key& key) { return insert(key).value; }
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_TABLE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
@@ -6577,6 +6843,19 @@ public:
     // The unit whose bytes hold the entry that a reference leads to; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
 
+    // The entry of a type that has a unit of its own (-fdebug-types-section); 0: there is none.
+    std::uint64_t entry_of_type(std::uint64_t signature) const {
+        const std::size_t* number = types_.find(signature);
+        return number != nullptr ? units_[*number].header.type_entry | file_ : 0;
+    }
+
+    // What its entry says of it.
+    struct told_type {
+        text name;
+        std::uint64_t bytes = 0;  // 0: nothing tells
+    };
+    told_type read_type(std::uint64_t signature) const;
+
     // True for what the linker threw away: it stays described, at addresses below all code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
 
@@ -6612,6 +6891,7 @@ private:
     debug_units* supplement_ = nullptr;
     list<debug_unit> units_;
     address_ranges by_address_;
+    table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
 };
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
@@ -6648,7 +6928,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
       lowest_code_(object.lowest_code()),
       file_(file),
       units_(memory),
-      by_address_(memory) {
+      by_address_(memory),
+      types_(memory) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -6663,6 +6944,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
         offset = unit.header.end;
         if (unit.header.first_entry < unit.header.end) {
             read_first_entry(unit, scratch, budget, abbreviation_budget);
+            if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
             units_.push_back(unit);
         }
     }
@@ -6676,7 +6958,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       sections_(split),
       lowest_code_(whole.lowest_code_),
       units_(memory),
-      by_address_(memory) {
+      by_address_(memory),
+      types_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     arena scratch;
@@ -6775,6 +7058,27 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
     header.ranges_base = ranges_base;  // of what was split off, not of this entry
+}
+
+ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t signature) const {
+    told_type told;
+    const std::size_t* number = types_.find(signature);
+    if (number == nullptr) return told;
+    const detail::dwarf_unit& header = units_[*number].header;
+    detail::want(sections_.late_info, header.offset, header.end - header.offset);
+    arena scratch;
+    detail::byte_cursor in{sections_.info.part(0, header.end), header.type_entry};
+    const abbreviation_table table{scratch, sections_.abbreviations, header, in.uleb()};
+    entry_walker walker{sections_, header, table, header.type_entry};
+    if (!walker.next() || walker.shape() == nullptr) return told;
+    detail::dwarf_value value;
+    std::uint16_t name = 0;
+    while (walker.next_value(name, value)) {
+        if (name == detail::dwarf::at_name)
+            told.name = detail::dwarf_text(sections_, header, value);
+        if (name == detail::dwarf::at_byte_size) told.bytes = value.number;
+    }
+    return told;
 }
 
 // Texts of the first entry may stand in it; hardly ever are they so long.
@@ -8142,82 +8446,6 @@ inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// hash_mix.hpp - one number from the return addresses of a stack.
-
-#ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
-#define ALLOCSCOPE_BASE_HASH_MIX_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
-constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
-
-// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
-// Flood 2014), made odd.
-constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
-    std::uint64_t mixed = (position + 1U) * golden_multiplier;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed >> 32U) | 1U;
-}
-
-struct position_table {
-    static constexpr std::uint32_t size = 128;
-    alignas(64) std::uint64_t multipliers[size];
-
-    constexpr position_table() noexcept : multipliers() {
-        for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
-    }
-};
-ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
-
-// What the address at a position adds to the sum.
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
-                                             std::uint32_t position) noexcept {
-    return (address & 0xffffffffU) * positions.multipliers[position];
-}
-
-constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
-
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t value) noexcept {
-    return (hash ^ value) * golden_multiplier;
-}
-
-// Folds the strong high bits into the low ones, from which tables take their index.
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
-    return hash ^ (hash >> 32U);
-}
-
-// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
-// a row) make sums at equal distances, so the sum is folded before it is multiplied.
-ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
-    return hash_finish(hash_finish(sum) * golden_multiplier);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // random_source.hpp - the random numbers that decide which allocations are sampled.
 
@@ -17822,175 +18050,6 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// table.hpp - values found by a key: a number, a pointer or a text.
-
-#ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
-#define ALLOCSCOPE_PLAIN_TABLE_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace plain {
-
-// --- keys ---
-
-inline std::uint64_t hash_of_key(std::uint64_t key) noexcept {
-    return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
-}
-inline std::uint64_t hash_of_key(const void* key) noexcept {
-    return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
-}
-ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
-    std::uint64_t hash = detail::hash_step(detail::hash_seed, key.size());
-    std::size_t at = 0;
-    for (; at + 8 <= key.size(); at += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, key.data() + at, 8);
-        hash = detail::hash_step(hash, word);
-    }
-    std::uint64_t rest = 0;
-    std::memcpy(&rest, key.data() + at, key.size() - at);
-    return detail::hash_finish(detail::hash_step(hash, rest));
-}
-
-// --- the core ---
-
-// A table as the functions see it that know no types.
-struct raw_table {
-    struct slot {
-        std::uint32_t entry;  // its number, from 1; 0: free
-        std::uint32_t hash;
-    };
-    raw_list entries;
-    slot* slots = nullptr;
-    std::size_t count = 0;  // of slots: a power of two, or 0
-};
-
-ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept {
-    const std::size_t mask = in.count - 1;
-    std::size_t at = added.hash & mask;
-    while (in.slots[at].entry != 0) at = (at + 1) & mask;
-    in.slots[at] = added;
-}
-
-using same_key = bool (*)(const void* entry, const void* key);
-
-// Null: not there.
-ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
-                                     std::uint64_t hash, same_key is_same,
-                                     const void* key) noexcept {
-    if (in.count == 0) return nullptr;
-    const std::size_t mask = in.count - 1;
-    const auto lower = static_cast<std::uint32_t>(hash);
-    for (std::size_t at = lower & mask;; at = (at + 1) & mask) {
-        const raw_table::slot& found = in.slots[at];
-        if (found.entry == 0) return nullptr;
-        if (found.hash != lower) continue;
-        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
-        if (is_same(entry, key)) return entry;
-    }
-}
-
-// Room for an entry that is not there; it is not yet initialised.
-// Makes so many slots, a power of two, more than there are.
-ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
-    const raw_table::slot* const before = in.slots;
-    const std::size_t count = in.count;
-    in.count = wanted;
-    const std::size_t bytes = wanted * sizeof(raw_table::slot);
-    in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
-    std::memset(in.slots, 0, bytes);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (before[i].entry != 0) put_slot(in, before[i]);
-    }
-}
-
-// Room for so many entries, so that nothing moves until there are more.
-ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
-    std::size_t slots = 16;
-    while (slots < entries * 2) slots *= 2;
-    if (slots > in.count) make_slots(in, slots);
-    if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
-}
-
-ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
-    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
-    void* entry = add_to_list(in.entries, entry_bytes);
-    put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
-    return entry;
-}
-
-// Of an entry, which begins with its key.
-template <class Key>
-bool has_key(const void* entry, const void* key) {
-    return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
-}
-
-// --- the table ---
-
-// What a table can do whatever its entries are.
-class any_table {
-public:
-    std::size_t size() const noexcept { return raw_.entries.size; }
-    bool empty() const noexcept { return raw_.entries.size == 0; }
-    void clear() noexcept {
-        raw_.entries.size = 0;
-        raw_.slots = nullptr;
-        raw_.count = 0;
-    }
-
-protected:
-    any_table() noexcept = default;
-    explicit any_table(arena& memory) noexcept { raw_.entries.memory = &memory; }
-
-    raw_table raw_;
-};
-
-template <class Key, class Value>
-class table : public any_table {
-public:
-    struct entry {
-        Key key;
-        Value value;
-    };
-
-    table() noexcept = default;  // empty for good
-    ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
-
-    entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
-    entry* end() const noexcept { return begin() + raw_.entries.size; }
-
-    // For those who know how many keys there may be.
-    void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
-
-    // Null: not there.
-    Value* find(const Key& key) const noexcept {
-        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
-        return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
-    }
-
-    struct place {
-        Value& value;
-        bool is_new;
-    };
-
-    // The value of the key, value-initialised when it was not there.
-    place insert(const Key& key) {
-        static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
-        const std::uint64_t hash = hash_of_key(key);
-        void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
-        if (found != nullptr) return {static_cast<entry*>(found)->value, false};
-        entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
-        return {made->value, true};
-    }
-    Value& operator[](const Key& key) { return insert(key).value; }
-};
-
-}  // namespace plain
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_TABLE_HPP
-
 // text_out.hpp - a text that is written to, piece by piece.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
@@ -19356,71 +19415,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
-// code_location.hpp - what is known about one code address: module, symbol, logical frames.
-
-#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-struct code_frame {
-    text function;      // demangled; "" when unknown
-    text linkage_name;  // as the linker knows it; "" when the debug information has none
-    text file;          // with its directory, as the debug information has it; "" unknown
-    int line = 0;       // 0: unknown
-    int column = 0;
-    bool is_inlined = false;
-    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    // True: the compiler gave the call no line, and this is one close by.
-    bool is_nearby = false;
-    // True: there is a line, which is one of the library's and would be taken for the function's.
-    bool is_line_withheld = false;
-    // Of the code before and behind in the same function and file, where that is another line; 0:
-    // there is none.
-    int line_before = 0;
-    int line_behind = 0;
-};
-
-struct code_location {
-    std::uint64_t address = 0;
-    text module;                      // path of the program or library; "" when in none
-    std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
-    bool is_unloaded = false;         // the module is gone, and so is its file
-    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
-    std::uint64_t symbol_offset = 0;  // distance from that function's start
-    // Innermost first; at least one when a symbol or a line is known.
-    list<code_frame> frames;
-};
-
-// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
-// the debug information that a package has for them is not read.
-inline bool is_system_library(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
-                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                     "libm.so",   "libpthread.so", "libdl.so",
-                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
-    for (const text name : names) {
-        if (path.starts_with(name)) return true;
-    }
-    return false;
-}
-
-// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
-// scope the debug information does not tell.
-inline bool is_standard_header(text file) noexcept {
-    return file.contains("/include/c++/");
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
 // demangle.hpp - linker names as the programmer wrote them.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
@@ -19532,6 +19526,17 @@ public:
         : units_(units), texts_(texts), names_(units.memory()) {}
 
     entry_name of(std::uint64_t entry) { return of(entry, 0); }
+
+    // The number + 1 of the innermost scope around an entry; 0: none.
+    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
+        std::size_t number =
+            partition_point(unit.scopes.data(), unit.scopes.size(),
+                            [&](const entry_scope& scope) { return scope.begin < entry; });
+        while (number != 0 && unit.scopes[number - 1].end <= entry) {
+            number = unit.scopes[number - 1].parent;
+        }
+        return number;
+    }
 
 private:
     static constexpr int most_links = 16;
@@ -19654,17 +19659,6 @@ private:
         while (count != 0) out << scopes[--count] << "::";
     }
 
-    // The number + 1 of the innermost scope around an entry; 0: none.
-    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
-        std::size_t number =
-            partition_point(unit.scopes.data(), unit.scopes.size(),
-                            [&](const entry_scope& scope) { return scope.begin < entry; });
-        while (number != 0 && unit.scopes[number - 1].end <= entry) {
-            number = unit.scopes[number - 1].parent;
-        }
-        return number;
-    }
-
     debug_units& units_;
     kept_texts& texts_;
     table<std::uint64_t, entry_name> names_;  // by the offset of the entry
@@ -19675,6 +19669,329 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+
+// entry_types.hpp - what a name means inside a function, by the debug information.
+
+#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
+#define ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What is asked about.
+enum class asked_name {
+    type,       // an alias or a class, or a member of it: "value::inner"
+    parameter,  // of a template, or a member of it: "T::value_type"
+    variable    // or a parameter of the function
+};
+
+class entry_types {
+public:
+    entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
+        : memory_(memory), units_(units), names_(names) {}
+
+    // In the function of that entry, an inlined one or not; "" when that is not certain.
+    text of_name(std::uint64_t function, text name, asked_name wanted) {
+        const text first = name.substr(0, name.find("::"));
+        std::uint64_t scope = function;
+        for (int outer = 0; outer < most_links && scope != 0; ++outer) {
+            const found_type found = look_up(scope, first, wanted);
+            if (found.count != 0) {
+                return found.count == 1 ? spelled_member(found.type, name, first) : text{};
+            }
+            if (wanted == asked_name::variable) break;
+        }
+        return {};
+    }
+
+private:
+    static constexpr int most_links = 16;
+
+    struct entry_facts {
+        text name;
+        std::uint64_t type = 0;
+        std::uint64_t more = 0;  // the entry that this one is a copy of, or completes
+        std::uint16_t tag = 0;
+        bool has_type = false;
+        bool has_children = false;
+    };
+
+    // What one scope says of a name.
+    struct found_type {
+        std::uint64_t type = 0;
+        int count = 0;  // of different meanings
+    };
+
+    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+        return entry & ~detail::dwarf_in_supplement;
+    }
+
+    static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
+        into.tag = walker.shape()->tag;
+        into.has_children = walker.shape()->has_children;
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name == detail::dwarf::at_name) {
+                into.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_type) {
+                into.type = value.form == detail::dwarf::form_ref_sig8
+                                ? unit.home->entry_of_type(value.number)
+                                : detail::dwarf_reference(unit.header, value);
+                into.has_type = true;
+            } else if (name == detail::dwarf::at_abstract_origin ||
+                       name == detail::dwarf::at_specification) {
+                into.more = detail::dwarf_reference(unit.header, value);
+            } else if (name == detail::dwarf::at_signature) {
+                into.more = unit.home->entry_of_type(value.number);
+            }
+        }
+    }
+
+    bool read(std::uint64_t entry, entry_facts& into) {
+        const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
+        if (unit == nullptr) return false;
+        entry_walker walker{unit->home->sections(), unit->header, unit->abbreviations,
+                            offset_of(entry)};
+        if (!walker.next() || walker.shape() == nullptr) return false;
+        read_values(*unit, walker, into);
+        return true;
+    }
+
+    static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {
+        using namespace detail::dwarf;
+        if (wanted == asked_name::variable)
+            return tag == tag_formal_parameter || tag == tag_variable;
+        if (wanted == asked_name::parameter) {
+            return tag == tag_template_type_parameter || tag == tag_template_parameter_pack;
+        }
+        return names_a_type(tag) && tag != tag_imported_declaration;
+    }
+
+    // Looks at a function or class, in all the entries that describe it, and moves `scope` on to
+    // the one around it; 0: a namespace, or none.
+    found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
+        found_type found;
+        std::uint64_t last = 0;
+        for (int links = 0; links < most_links && scope != 0; ++links) {
+            entry_facts facts;
+            if (!read(scope, facts)) break;
+            if (facts.has_children) look_at_children(scope, name, wanted, found);
+            last = scope;
+            scope = facts.more;
+        }
+        const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
+        scope = unit != nullptr ? entry_around(*unit, last) : 0;
+        return found;
+    }
+
+    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
+        const debug_unit& unit = *units_.unit_of_entry(scope);
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                            offset_of(scope)};
+        std::int64_t open = 1;  // children so deep are its own, or those of its blocks
+        walker.next();
+        while (walker.next() && walker.depth() > 0) {
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (walker.depth() == 1) return;
+                if (walker.depth() == open) --open;
+                continue;
+            }
+            if (walker.depth() != open) continue;
+            if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
+            if (!is_wanted(shape->tag, wanted)) continue;
+            const std::uint64_t child = walker.offset() | unit.header.file;
+            entry_facts facts;
+            read_values(unit, walker, facts);
+            if (facts.name != name) continue;
+            const bool is_itself =
+                names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
+            const std::uint64_t type = is_itself ? child : facts.type;
+            const bool is_told =
+                type != 0 && facts.tag != detail::dwarf::tag_template_parameter_pack;
+            if (found.count == 0 || !is_told || type != found.type) found.count += is_told ? 1 : 2;
+            found.type = type;
+        }
+    }
+
+    // The class or function around an entry; 0: there is none.
+    static std::uint64_t entry_around(const debug_unit& unit, std::uint64_t entry) {
+        const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
+        return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
+    }
+
+    // `name` begins with `first`, which has that type; what follows are members.
+    text spelled_member(std::uint64_t type, text name, text first) {
+        for (text rest = name.substr(first.size()); !rest.empty();) {
+            rest.remove_prefix(2);
+            const text member = rest.substr(0, rest.find("::"));
+            rest.remove_prefix(member.size());
+            std::uint64_t scope = without_aliases(type);
+            const found_type found = look_up(scope, member, asked_name::type);
+            if (found.count != 1) return {};
+            type = found.type;
+        }
+        return spelled(type, 0);
+    }
+
+    std::uint64_t without_aliases(std::uint64_t type) {
+        for (int links = 0; links < most_links; ++links) {
+            entry_facts facts;
+            if (!read(type, facts)) return 0;
+            if (facts.tag != detail::dwarf::tag_typedef &&
+                facts.tag != detail::dwarf::tag_const_type)
+                return type;
+            type = facts.type;
+        }
+        return 0;
+    }
+
+    // As a demangler writes it.
+    text spelled(std::uint64_t type, int depth) {
+        using namespace detail::dwarf;
+        entry_facts facts;
+        if (depth == most_links || !read(type, facts)) return {};
+        const char* mark = nullptr;
+        switch (facts.tag) {
+            case tag_pointer_type:
+                mark = "*";
+                break;
+            case tag_reference_type:
+                mark = "&";
+                break;
+            case tag_rvalue_reference_type:
+                mark = "&&";
+                break;
+            case tag_const_type:
+                mark = " const";
+                break;
+            case tag_volatile_type:
+                mark = " volatile";
+                break;
+            case tag_typedef:
+                break;
+            case tag_base_type:
+            case tag_enumeration_type:
+                return whole_name(type);
+            case tag_class_type:
+            case tag_structure_type:
+            case tag_union_type:
+                if (facts.name.empty()) return spelled(facts.more, depth + 1);
+                return lacks_arguments(type, facts) ? text{} : whole_name(type);
+            default:
+                return {};
+        }
+        const text target = facts.has_type ? spelled(facts.type, depth + 1) : text{"void"};
+        if (mark == nullptr && target.empty()) return whole_name(type);
+        if (target.empty() || mark == nullptr) return target;
+        return joined(memory_, target, mark);
+    }
+
+    // With its scopes; "" when one of them has no name, or has it in another unit.
+    text whole_name(std::uint64_t type) {
+        const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
+        if (unit.type_entry != 0 && unit.type_entry != offset_of(type)) return {};
+        const text name = names_.of(type).function;
+        return name.contains("{unnamed type}") ? text{} : name;
+    }
+
+    // -gsimple-template-names says "box" for box<int>.
+    bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
+        if (facts.name.contains("<") || !facts.has_children) return false;
+        const debug_unit& unit = *units_.unit_of_entry(type);
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                            offset_of(type)};
+        walker.next();
+        while (walker.next() && walker.depth() > 0) {
+            const abbreviation* shape = walker.shape();
+            if (walker.depth() != 1) continue;
+            if (shape == nullptr) return false;
+            if (shape->tag == detail::dwarf::tag_template_type_parameter ||
+                shape->tag == detail::dwarf::tag_template_value_parameter ||
+                shape->tag == detail::dwarf::tag_template_parameter_pack) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    arena& memory_;
+    debug_units& units_;
+    entry_names& names_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
+
+// code_location.hpp - what is known about one code address: module, symbol, logical frames.
+
+#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+struct code_frame {
+    text function;      // demangled; "" when unknown
+    text linkage_name;  // as the linker knows it; "" when the debug information has none
+    text file;          // with its directory, as the debug information has it; "" unknown
+    int line = 0;       // 0: unknown
+    int column = 0;
+    bool is_inlined = false;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    // True: the compiler gave the call no line, and this is one close by.
+    bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
+    // Of the code before and behind in the same function and file, where that is another line; 0:
+    // there is none.
+    int line_before = 0;
+    int line_behind = 0;
+};
+
+struct code_location {
+    std::uint64_t address = 0;
+    text module;                      // path of the program or library; "" when in none
+    std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    bool is_unloaded = false;         // the module is gone, and so is its file
+    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
+    std::uint64_t symbol_offset = 0;  // distance from that function's start
+    // Innermost first; at least one when a symbol or a line is known.
+    list<code_frame> frames;
+};
+
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
+
+// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
+// scope the debug information does not tell.
+inline bool is_standard_header(text file) noexcept {
+    return file.contains("/include/c++/");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
 // inline_lookup.hpp - the calls that were inlined at an address, innermost first.
 
@@ -20723,6 +21040,10 @@ private:
                 into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
             } else if (name == detail::dwarf::at_byte_size) {
                 into.bytes = value.number;
+            } else if (name == detail::dwarf::at_signature) {
+                const debug_units::told_type told = unit.home->read_type(value.number);
+                into.bytes = told.bytes;
+                if (into.whole.empty()) into.whole = told.name;
             }
         }
     }
@@ -20898,6 +21219,27 @@ public:
         type_names*& known = types_[unit->header.first_entry];
         if (known == nullptr) known = memory_.make<type_names>(*described.unit);
         return known;
+    }
+
+    // What a name means in the function at an address that is called `function`, as a frame of it
+    // says; "" when that is not certain.
+    text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
+                    arena& memory) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return {};
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range == nullptr) return {};
+        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
+        std::uint64_t entry = range->value;
+        for (std::size_t i = calls.innermost_at(linked_address); i != 0; i = calls[i - 1].parent) {
+            if (described.names->of(calls[i - 1].entry).function.data() != function.data())
+                continue;
+            entry = calls[i - 1].entry;
+            break;
+        }
+        return entry_types{memory, *described.units, *described.names}.of_name(entry, name, wanted);
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -21566,6 +21908,15 @@ public:
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
+    // What a name means in the frame at an address that has that function; "" when that is not
+    // certain.
+    text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
+                    asked_name wanted, arena& memory) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
+    }
+
     // Whether the module, as a location has it, is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
@@ -22034,6 +22385,7 @@ namespace symbolize {
 struct template_header {
     list<text> parameters;  // "" for one without a name
     bool has_pack = false;
+    std::size_t pack = 0;         // which parameter it is
     bool shows_arguments = true;  // argument i of the demangled name is parameter i
 };
 
@@ -22213,7 +22565,10 @@ private:
             if (c == '<' || c == '(') ++depth;
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
-            if (c == '.') header.has_pack = true;
+            if (depth == 0 && c == '.') {
+                header.has_pack = true;
+                header.pack = header.parameters.size();
+            }
             const bool is_name = is_word(token) && token != "class" && token != "typename";
             if (depth == 0 && !has_default && is_name) name = token;
         }
@@ -22300,7 +22655,11 @@ struct new_expression {
     std::size_t type_end = 0;
     std::size_t scope = 0;  // of template_scopes
     bool has_initialiser = false;
-    bool has_type = false;  // false: `new auto(x)`, or something that we cannot read
+    bool has_type = false;  // false: we cannot read it
+    // Instead of a type: `new auto(T(1))` and `new decltype(T(1))` have a T there, if it is a type;
+    // `new auto(x)` has a variable.
+    bool is_of_value = false;
+    bool is_of_variable = false;
 };
 
 class source_outline {
@@ -22356,6 +22715,10 @@ public:
         return is_known_as(name, expression_alias_name);
     }
 
+    // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
+    // Compilers give it the place of the call, which may be `new part`.
+    bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -22382,7 +22745,8 @@ private:
         standard_name = 8,  // of a using-declaration
         defined_name = 16,  // of a type or a namespace that is defined here
         expression_alias_name = 32,
-        template_name = 64  // of a class template
+        template_name = 64,  // of a class template
+        defaulting_name = 128
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -22468,7 +22832,21 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
+        if (text_before(found.begin) == "=") see_default(found.begin);
         keep(found);
+    }
+
+    // `at` may be in a list of parameters.
+    void see_default(std::size_t at) {
+        for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+            const text token = tokens()[--at].spelling;
+            if (is_listed(token, "; { }")) return;
+            if (token == ")" && partners_[at] != 0) at = partners_[at];
+            if (token == "(") {
+                names_[text_at(at - 1)] |= defaulting_name;
+                return;
+            }
+        }
     }
 
     void keep(new_expression& found) {
@@ -22499,6 +22877,7 @@ private:
         bool has_name = false;
         bool is_builtin = false;
         bool is_readable = true;
+        std::size_t value = 0;  // where its bracket opens
         for (;; ++at) {
             const text word = text_at(at);
             if (word == "const" || word == "volatile") {
@@ -22510,10 +22889,11 @@ private:
                 break;
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
-                is_readable = false;
+                is_readable = word == "decltype" && text_at(at + 3) == ")";
                 found.last = at;
                 if (word == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
                 if (at == 0) return found.last + 1;
+                value = found.last + 1;
             } else if (is_listed(word, "struct class union enum typename")) {
                 continue;
             } else if (word == "::" || is_word(word)) {
@@ -22530,11 +22910,29 @@ private:
         }
         found.type_end = at;
         found.has_type = is_readable;
+        if (value != 0 && !is_readable) read_value(value, found);
         while (text_at(at) == "[" && partners_[at] != 0) {
             at = partners_[at];
             found.last = at++;
         }
         return at;
+    }
+
+    // In the brackets at `open`.
+    void read_value(std::size_t open, new_expression& found) const {
+        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
+        if (close == 0 || is_listed(text_at(close + 1), "[ * &")) return;
+        new_expression inner;
+        std::size_t at = open + 1;
+        while (builtin_type{}.take(text_at(at))) ++at;
+        if (at == open + 1) at = read_qualified_name(at, inner);
+        if (at == 0) return;
+        const bool has_brackets = text_at(at) == "(" || text_at(at) == "{";
+        found.is_of_value = has_brackets && partners_[at] != 0 && partners_[at] + 1 == close;
+        found.is_of_variable = at == close && at == open + 2;
+        found.has_type = found.is_of_value || found.is_of_variable;
+        found.type_begin = open + 1;
+        found.type_end = at;
     }
 
     // 0 when it cannot be read.
@@ -22599,6 +22997,109 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+
+// local_names.hpp - what a name is declared as in the function and the classes around a place.
+
+#ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+#define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct local_name {
+    enum class kind { none, alias, other };
+    kind what = kind::none;
+    bool is_of_function = false;  // else of a class
+    std::size_t at = 0;           // the token that declares it
+    std::size_t begin = 0;        // of an alias: what it stands for
+    std::size_t end = 0;
+};
+
+// The name of a variable in `decltype(v)` at `at`; "" when something else stands there.
+inline text variable_of_decltype(const list<source_token>& tokens, std::size_t at) noexcept {
+    const bool is_one = at + 3 < tokens.size() && tokens[at].spelling == "decltype" &&
+                        tokens[at + 1].spelling == "(" && is_word(tokens[at + 2].spelling) &&
+                        tokens[at + 3].spelling == ")";
+    return is_one ? tokens[at + 2].spelling : text{};
+}
+
+enum class block_kind { of_function, of_class, of_namespace };
+
+// What the brace at `open` opens.
+inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t open) noexcept {
+    block_kind kind = block_kind::of_function;
+    for (std::size_t at = open; at > 0; --at) {
+        const text token = tokens[at - 1].spelling;
+        if (token == "(") return block_kind::of_function;
+        if (is_listed(token, "; { }")) break;
+        if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
+        if (token == "namespace") return block_kind::of_namespace;
+    }
+    return kind;
+}
+
+// What the token at `at` declares, if that is the name.
+inline local_name declared_at(const list<source_token>& tokens, std::size_t at, std::size_t before,
+                              text name) {
+    local_name found;
+    found.at = at;
+    const bool is_typedef = tokens[at].spelling == "typedef";
+    if (!is_typedef && tokens[at].spelling != name) return {};
+    std::size_t end = at;
+    bool is_simple = true;  // no function and no array
+    while (end < before && tokens[end].spelling != ";") {
+        if (tokens[end].spelling == "[" || (is_typedef && tokens[end].spelling == "(")) {
+            is_simple = false;
+        }
+        ++end;
+    }
+    if (end == before) return {};
+    const text previous = tokens[at - 1].spelling;
+    if (is_typedef) {
+        if (tokens[end - 1].spelling != name) return {};
+        found.begin = at + 1;
+        found.end = end - 1;
+    } else if (previous == "using" && tokens[at + 1].spelling == "=") {
+        found.begin = at + 2;
+        found.end = end;
+    } else {
+        found.what = is_listed(previous, "struct class union enum") ? local_name::kind::other
+                                                                    : local_name::kind::none;
+        return found;
+    }
+    found.what = is_simple ? local_name::kind::alias : local_name::kind::other;
+    return found;
+}
+
+// In the blocks around the token at `before`, the innermost first.
+inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+    const list<source_token>& tokens = file.tokens();
+    constexpr std::size_t most_tokens = 4096;
+    local_name found;
+    for (std::size_t left = most_tokens, at = before; left != 0 && at > 1; --left) {
+        const text token = tokens[--at].spelling;
+        if (token == "}") {
+            const std::size_t open = file.partner(at);
+            if (open == 0 || open > at) return {};
+            at = open;
+        } else if (token == "{") {
+            const block_kind kind = kind_of_block(tokens, at);
+            if (kind == block_kind::of_namespace) return {};
+            found.is_of_function = kind == block_kind::of_function;
+            if (found.what != local_name::kind::none) return found;
+        } else if (found.what == local_name::kind::none) {
+            found = declared_at(tokens, at, before, name);
+        }
+    }
+    return {};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
@@ -22682,7 +23183,7 @@ inline text without_wrapping(arena& memory, text type) {
     if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
     if (is_listed(name,
                   "__future_base::_Deferred_state __future_base::_Async_state_impl "
-                  "__future_base::_Task_state")) {
+                  "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
         return "std::future state";
     }
     return type;
@@ -23140,6 +23641,12 @@ struct type_knowledge {
     void* context = nullptr;
     // With its scopes, as a function of that qualified name means it; "" when that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
+    // Whether it tells how large objects of that type are. Null: it does not.
+    bool (*is_sized)(void* context, text name) = nullptr;
+    // What a name stands for in the frame's function: a parameter of a template, an alias, a member
+    // of one of them ("T::value"); or what type a variable has. "" when that is not certain. Null:
+    // nobody knows.
+    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
 // `new const T` makes a T.
@@ -23164,49 +23671,171 @@ public:
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
-            const bool is_generic_lambda =
-                i > 0 && component.name == "operator()" && name.components[i - 1].name[0] == '{';
+            const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
+                                           (name.components[i - 1].name[0] == '{' ||
+                                            name.components[i - 1].name.starts_with("$_"));
             if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
 
     // With the blanks and the order of words of the source; "" when it is not certain.
     text spelled() const {
-        const list<source_token>& tokens = file_.tokens();
+        const text own = own_name();
+        if (expression_.is_of_variable) return decayed(described(own, asked_name::variable));
+        if (expression_.is_of_value && !is_certain_type(own)) return {};
         text_out type{memory_};
-        bool is_of_library = false;  // the name that is being read
+        if (!write(type, expression_.type_begin, expression_.type_end, 0) || is_doubtful(own)) {
+            return {};
+        }
+        return type.view();
+    }
+
+private:
+    static bool is_plain_word(text word) noexcept {
+        constexpr text plain_words =
+            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
+            "union enum typename true false";
+        return is_listed(word, plain_words) || builtin_type{}.take(word);
+    }
+
+    // The last name in front of template arguments.
+    text own_name() const {
+        const list<source_token>& tokens = file_.tokens();
+        text own;
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
+            if (tokens[i].spelling == "<") break;
+            if (is_word(tokens[i].spelling)) own = tokens[i].spelling;
+        }
+        return own;
+    }
+
+    // What `auto` makes of the type of a variable.
+    static text decayed(text type) noexcept {
+        while (type.ends_with("&")) type.remove_suffix(1);
+        if (type.ends_with(" const")) type.remove_suffix(6);
+        return type;
+    }
+
+    // What looks like a call may be one.
+    bool is_certain_type(text word) const {
+        return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
+    }
+
+    // The block may be of a `new` in a default argument, and its size would not tell.
+    bool is_doubtful(text own) const {
+        return file_.has_new_in_default(own) &&
+               (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
+    }
+
+    // What the tokens say. False: that is not certain.
+    bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
+        const list<source_token>& tokens = file_.tokens();
+        bool is_of_library = false;  // the name that is being read
+        for (std::size_t i = begin; i < end; ++i) {
             text word = tokens[i].spelling;
             if (word == "template") continue;
-            if (is_word(word)) {
-                const bool is_inner = i > 0 && tokens[i - 1].spelling == "::";
-                if (!is_inner) {
-                    word = meaning_of(word);
+            if (word == "decltype") {
+                word = described(variable_of_decltype(tokens, i), asked_name::variable);
+                if (word.empty()) return false;
+                i += 3;
+            } else if (is_word(word)) {
+                const bool is_inner = i > begin && tokens[i - 1].spelling == "::";
+                const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                const bool is_pack =
+                    i + 3 < end && tokens[i + 1].spelling == "." && !is_inner && is_parameter(word);
+                if (is_pack) {
+                    word = meaning_of(word, false, true);
+                    i += 3;
+                } else if (!known.empty()) {
+                    word = known;
+                    is_of_library = false;
+                } else if (!is_inner) {
+                    const bool has_arguments = i + 1 < end && tokens[i + 1].spelling == "<";
+                    word = meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
-                    return {};
+                    return false;
                 }
-                if (word.empty() || is_bare_template(i, word)) return {};
+                if (word.empty() || (known.empty() && is_bare_template(i, end, word))) return false;
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';
             }
             type << word;
         }
-        return type.view();
+        return !type.empty();
     }
 
-private:
-    text meaning_of(text word) const {
-        constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
-        if (is_listed(word, plain_words) || builtin_type{}.take(word)) return word;
+    text described(text name, asked_name wanted) const {
+        if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
+        return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+    }
+
+    bool is_parameter(text word) const {
+        for (const template_header* header : headers_) {
+            for (const text parameter : header->parameters) {
+                if (parameter == word) return true;
+            }
+        }
+        return false;
+    }
+
+    // What the name at `at` stands for in this instantiation of a template, "" when that is not
+    // certain, or no matter of the template. Members behind it may be passed.
+    text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text word = tokens[at].spelling;
+        const bool has_arguments = at + 1 < end && tokens[at + 1].spelling == "<";
+        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
+        const bool is_in_template = !headers_.empty() || !instantiated_.empty();
+        const local_name local =
+            find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
+        if (local.what == local_name::kind::alias) {
+            constexpr int most_aliases = 8;  // of aliases
+            text_out type{memory_};
+            const bool is_wanted = is_in_template || local.is_of_function;
+            if (is_wanted && depth < most_aliases &&
+                write(type, local.begin, local.end, depth + 1)) {
+                return type.view();
+            }
+        }
+        const bool is_local = local.what != local_name::kind::none && local.is_of_function;
+        return is_in_template && !is_local ? described_path(at, end) : text{};
+    }
+
+    // As of_template, by the debug information. The parameters of a specialisation are not those
+    // that it tells.
+    text described_path(std::size_t& at, std::size_t end) const {
+        const list<source_token>& tokens = file_.tokens();
+        std::size_t last = at;
+        text_out path{memory_};
+        path << tokens[at].spelling;
+        while (last + 2 < end && tokens[last + 1].spelling == "::" &&
+               is_word(tokens[last + 2].spelling)) {
+            last += 2;
+            path << "::" << tokens[last].spelling;
+        }
+        if (last + 1 < end && tokens[last + 1].spelling == "<") return {};
+        asked_name wanted = asked_name::type;
+        if (is_parameter(tokens[at].spelling)) {
+            for (const template_header* header : headers_) {
+                if (!header->shows_arguments) return {};
+            }
+            if (last == at && !meaning_of(tokens[at].spelling, false).empty()) return {};
+            wanted = asked_name::parameter;
+        }
+        const text meaning = described(path.view(), wanted);
+        if (!meaning.empty()) at = last;
+        return meaning;
+    }
+
+    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
+        if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
         for (std::size_t i = headers_.size(); i > 0; --i) {
             const list<text>& parameters = headers_[i - 1]->parameters;
             for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p);
+                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
             }
         }
         // Inside a template that the text does not show, any name may be a parameter.
@@ -23214,11 +23843,12 @@ private:
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
-        return own_class(word);
+        return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    // Argument `index` of what the header's template was instantiated with.
-    text argument(std::size_t header, std::size_t index) const {
+    // Argument `index` of what the header's template was instantiated with. `is_expanded`: it is a
+    // pack, all of which is asked for.
+    text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
             if (!outer->shows_arguments) return {};
@@ -23226,12 +23856,18 @@ private:
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const std::size_t count = headers_[header]->parameters.size();
-        if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
-            if (index + 1 >= count || index >= arguments.size()) return {};
-        } else if (arguments.size() != count) {
-            return {};
+        const bool has_pack = headers_[header]->has_pack;
+        const std::size_t pack = has_pack ? headers_[header]->pack : count;
+        const bool is_pack = index == pack;
+        if (is_pack != is_expanded || index >= arguments.size() || index > pack) return {};
+        if (is_pack && pack + 1 != count) return {};
+        if (!has_pack && arguments.size() != count) return {};
+        text_out all{memory_};
+        for (std::size_t i = index; i < (is_pack ? arguments.size() : index + 1); ++i) {
+            if (i != index) all << ", ";
+            all << arguments[i];
         }
-        return arguments[index];
+        return all.view();
     }
 
     // `pool` inside a member of app::pool<int> is app::pool<int>.
@@ -23242,6 +23878,10 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
+        return qualified_type(word);
+    }
+
+    text qualified_type(text word) const {
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
@@ -23261,9 +23901,9 @@ private:
 
     // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
     // `meaning` is what stands for the word at `at`.
-    bool is_bare_template(std::size_t at, text meaning) const {
+    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const list<source_token>& tokens = file_.tokens();
-        const text behind = at + 1 < expression_.type_end ? tokens[at + 1].spelling : text{};
+        const text behind = at + 1 < end ? tokens[at + 1].spelling : text{};
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
         const text word = tokens[at].spelling;
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
@@ -23457,11 +24097,13 @@ struct asked_place {
     symbolize::symbolizer& symbols;
     std::uint64_t address;
     const met_module* home;
+    text function = {};  // of the frame
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
     symbolize::type_knowledge knowledge() noexcept {
-        return {&asked_place::kind, this, &asked_place::qualified};
+        return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
+                &asked_place::meaning};
     }
 
 private:
@@ -23480,6 +24122,17 @@ private:
     static text qualified(void* place, text name, text function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
+    }
+    static bool is_sized(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
+        while (each != nullptr && each->bytes == 0) each = each->next;
+        return each != nullptr;
+    }
+    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
+        const auto& asked = *static_cast<asked_place*>(place);
+        return asked.symbols.meaning_at(asked.address, asked.home, asked.function, name, wanted,
+                                        memory);
     }
 };
 
@@ -23568,8 +24221,8 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 // A class's own operator new may ask for a whole chunk of objects. False: one of those before the
 // asking frame may, or asks for something of its own, which `answer` then is.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
-                             source_cache& sources, const type_knowledge& knowledge,
-                             type_answer& answer) {
+                             source_cache& sources, type_knowledge knowledge, type_answer& answer) {
+    knowledge.meaning = nullptr;  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
         if (!names.of(frames[i].function).is_own_operator_new) continue;
         const text type = type_from_source(names, frames[i], sources, knowledge);
@@ -23708,20 +24361,30 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
             type_evidence::unsized_vtable};
 }
 
+inline bool has_arguments(const function_name& function) noexcept {
+    for (const name_component& each : function.components) {
+        if (!each.arguments.empty()) return true;
+    }
+    return false;
+}
+
 // `knowledge` is asked about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
-                             source_cache& sources, const type_knowledge& knowledge = {}) {
+                             source_cache& sources, type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking);
     if (answer.is_known() || asking == frames.size()) return answer;
     code_frame frame = frames[asking];
-    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
+    const read_name& own = names.of(frame.function);
+    if (has_arguments(own.parts) && asking + 1 < frames.size() &&
+        frames[asking + 1].function != frame.function &&
+        names.of(frames[asking + 1].function).plain == own.plain) {
         // When it was folded with another instantiation of the same template, its name says
         // nothing about its template arguments.
-        const text outer = names.of(frames[asking + 1].function).plain;
-        if (outer == names.of(frame.function).plain) frame.function = {};
+        frame.function = {};
+        knowledge.meaning = nullptr;
     }
     bool is_array = false;
     const text type = type_from_source(names, frame, sources, knowledge, &is_array);
@@ -24740,6 +25403,7 @@ private:
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
+            asked.function = frames[stack.asking_frame].function;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {
                     if (home->holds(asked.address)) asked.home = home;

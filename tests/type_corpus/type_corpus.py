@@ -98,7 +98,8 @@ class Bench:
 
 FORMS = [("-g", ["-g"]), ("-g -gz", ["-g", "-gz"]), ("-g -gsplit-dwarf", ["-g", "-gsplit-dwarf"]),
          ("-g -flto", ["-g", "-flto"]), ("-g1", ["-g1"]), ("without -g", []),
-         ("-g -gdwarf-4", ["-g", "-gdwarf-4"])]
+         ("-g -gdwarf-4", ["-g", "-gdwarf-4"]),
+         ("-g -fdebug-types-section", ["-g", "-fdebug-types-section"])]
 
 
 def table(bench):
@@ -140,9 +141,11 @@ def main():
             table(bench)
             return
         for level in ("-O0", "-O2"):
-            check(bench, "-g", level, ["-g"], 83.0)
+            check(bench, "-g", level, ["-g"], 94.0)
         if "clang" not in compiler:  # its link time optimisation keeps the debug information
-            check(bench, "-g -flto", "-O0", ["-g", "-flto"], 80.0)
+            check(bench, "-g -flto", "-O0", ["-g", "-flto"], 92.0)
+        check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 92.0)
+        check(bench, "-g1", "-O2", ["-g1"], 40.0)
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():

@@ -49,8 +49,10 @@ struct dwarf_unit {
     std::uint64_t first_entry = 0;
     std::uint64_t abbreviations = 0;
     dwarf_format format;
-    std::uint8_t type = 0;       // DWARF 5 only
-    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
+    std::uint8_t type = 0;         // DWARF 5 only
+    std::uint64_t signature = 0;   // of a unit that describes one type, DWARF 5
+    std::uint64_t type_entry = 0;  // of that type
+    std::uint64_t split_id = 0;    // tells which skeleton belongs to which split unit; 0: none
     std::uint64_t string_offsets_base = 0;
     std::uint64_t addresses_base = 0;
     std::uint64_t range_lists_base = 0;  // DWARF 5
@@ -82,6 +84,9 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
             unit.split_id = in.u64();
+        } else if (unit.type == dwarf::unit_type_type) {
+            unit.signature = in.u64();
+            unit.type_entry = offset + in.unsigned_of(unit.format.offset_bytes);
         }
     } else {
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
@@ -89,8 +94,8 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
     }
     const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
                              (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
-                             unit.type != dwarf::unit_type_type &&
-                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
+                             unit.type != dwarf::unit_split_type && in.at() <= unit.end &&
+                             unit.type_entry < unit.end;
     unit.first_entry = is_readable ? in.at() : unit.end;
     unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
     unit.addresses_base = unit.format.version >= 5 ? 8 : 0;

@@ -18,6 +18,7 @@
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
+#include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/class_size.hpp>
 #include <allocscope/types/type_from_source.hpp>
@@ -121,11 +122,13 @@ struct asked_place {
     symbolize::symbolizer& symbols;
     std::uint64_t address;
     const met_module* home;
+    text function = {};  // of the frame
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
     symbolize::type_knowledge knowledge() noexcept {
-        return {&asked_place::kind, this, &asked_place::qualified};
+        return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
+                &asked_place::meaning};
     }
 
 private:
@@ -144,6 +147,17 @@ private:
     static text qualified(void* place, text name, text function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
+    }
+    static bool is_sized(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
+        while (each != nullptr && each->bytes == 0) each = each->next;
+        return each != nullptr;
+    }
+    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
+        const auto& asked = *static_cast<asked_place*>(place);
+        return asked.symbols.meaning_at(asked.address, asked.home, asked.function, name, wanted,
+                                        memory);
     }
 };
 

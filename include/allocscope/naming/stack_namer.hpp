@@ -267,6 +267,7 @@ private:
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
+            asked.function = frames[stack.asking_frame].function;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {
                     if (home->holds(asked.address)) asked.home = home;

@@ -31,6 +31,7 @@
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/demangle.hpp>
 #include <allocscope/symbols/entry_names.hpp>
+#include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
@@ -112,6 +113,27 @@ public:
         type_names*& known = types_[unit->header.first_entry];
         if (known == nullptr) known = memory_.make<type_names>(*described.unit);
         return known;
+    }
+
+    // What a name means in the function at an address that is called `function`, as a frame of it
+    // says; "" when that is not certain.
+    text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
+                    arena& memory) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return {};
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range == nullptr) return {};
+        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
+        std::uint64_t entry = range->value;
+        for (std::size_t i = calls.innermost_at(linked_address); i != 0; i = calls[i - 1].parent) {
+            if (described.names->of(calls[i - 1].entry).function.data() != function.data())
+                continue;
+            entry = calls[i - 1].entry;
+            break;
+        }
+        return entry_types{memory, *described.units, *described.names}.of_name(entry, name, wanted);
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.

@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, inline_lookup.hpp, entry_names.hpp
 // Threads:  one
-// Memory:   of the debug sections of one file what was looked at, 160 bytes a unit, and what was
+// Memory:   of the debug sections of one file what was looked at, 340 bytes a unit, and what was
 //           asked of a unit
 //
 // The first entries of all units are read once: they say which addresses a unit covers. What is
@@ -22,6 +22,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
@@ -96,6 +97,19 @@ public:
     // The unit whose bytes hold the entry that a reference leads to; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
 
+    // The entry of a type that has a unit of its own (-fdebug-types-section); 0: there is none.
+    std::uint64_t entry_of_type(std::uint64_t signature) const {
+        const std::size_t* number = types_.find(signature);
+        return number != nullptr ? units_[*number].header.type_entry | file_ : 0;
+    }
+
+    // What its entry says of it.
+    struct told_type {
+        text name;
+        std::uint64_t bytes = 0;  // 0: nothing tells
+    };
+    told_type read_type(std::uint64_t signature) const;
+
     // True for what the linker threw away: it stays described, at addresses below all code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
 
@@ -131,6 +145,7 @@ private:
     debug_units* supplement_ = nullptr;
     list<debug_unit> units_;
     address_ranges by_address_;
+    table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
 };
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
@@ -167,7 +182,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
       lowest_code_(object.lowest_code()),
       file_(file),
       units_(memory),
-      by_address_(memory) {
+      by_address_(memory),
+      types_(memory) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -182,6 +198,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
         offset = unit.header.end;
         if (unit.header.first_entry < unit.header.end) {
             read_first_entry(unit, scratch, budget, abbreviation_budget);
+            if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
             units_.push_back(unit);
         }
     }
@@ -195,7 +212,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       sections_(split),
       lowest_code_(whole.lowest_code_),
       units_(memory),
-      by_address_(memory) {
+      by_address_(memory),
+      types_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     arena scratch;
@@ -294,6 +312,27 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
     header.ranges_base = ranges_base;  // of what was split off, not of this entry
+}
+
+ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t signature) const {
+    told_type told;
+    const std::size_t* number = types_.find(signature);
+    if (number == nullptr) return told;
+    const detail::dwarf_unit& header = units_[*number].header;
+    detail::want(sections_.late_info, header.offset, header.end - header.offset);
+    arena scratch;
+    detail::byte_cursor in{sections_.info.part(0, header.end), header.type_entry};
+    const abbreviation_table table{scratch, sections_.abbreviations, header, in.uleb()};
+    entry_walker walker{sections_, header, table, header.type_entry};
+    if (!walker.next() || walker.shape() == nullptr) return told;
+    detail::dwarf_value value;
+    std::uint16_t name = 0;
+    while (walker.next_value(name, value)) {
+        if (name == detail::dwarf::at_name)
+            told.name = detail::dwarf_text(sections_, header, value);
+        if (name == detail::dwarf::at_byte_size) told.bytes = value.number;
+    }
+    return told;
 }
 
 // Texts of the first entry may stand in it; hardly ever are they so long.

@@ -54,6 +54,17 @@ public:
 
     entry_name of(std::uint64_t entry) { return of(entry, 0); }
 
+    // The number + 1 of the innermost scope around an entry; 0: none.
+    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
+        std::size_t number =
+            partition_point(unit.scopes.data(), unit.scopes.size(),
+                            [&](const entry_scope& scope) { return scope.begin < entry; });
+        while (number != 0 && unit.scopes[number - 1].end <= entry) {
+            number = unit.scopes[number - 1].parent;
+        }
+        return number;
+    }
+
 private:
     static constexpr int most_links = 16;
     static constexpr std::size_t most_scopes = 64;
@@ -173,17 +184,6 @@ private:
             bytes += name.size();
         }
         while (count != 0) out << scopes[--count] << "::";
-    }
-
-    // The number + 1 of the innermost scope around an entry; 0: none.
-    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
-        std::size_t number =
-            partition_point(unit.scopes.data(), unit.scopes.size(),
-                            [&](const entry_scope& scope) { return scope.begin < entry; });
-        while (number != 0 && unit.scopes[number - 1].end <= entry) {
-            number = unit.scopes[number - 1].parent;
-        }
-        return number;
     }
 
     debug_units& units_;

@@ -8,7 +8,7 @@
 // `dwp -e prog -o prog.dwp` strings the sections of all .dwo files together, and an index tells
 // which piece of each section belongs to which unit (binary/package_index.hpp). A unit is believed
 // when it has the number that the program notes, as one of a .dwo file is. Types in units of their
-// own (-fdebug-types-section, .debug_tu_index) are not read, nor are they anywhere else.
+// own (-fdebug-types-section, .debug_tu_index) are read in the program's own .debug_info only.
 
 #ifndef ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP

@@ -27,6 +27,7 @@
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/debug_object.hpp>
+#include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/module_list.hpp>
 #include <allocscope/symbols/type_names.hpp>
@@ -93,6 +94,15 @@ public:
     const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
+    }
+
+    // What a name means in the frame at an address that has that function; "" when that is not
+    // certain.
+    text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
+                    asked_name wanted, arena& memory) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
     }
 
     // Whether the module, as a location has it, is the program itself.

@@ -130,6 +130,10 @@ private:
                 into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
             } else if (name == detail::dwarf::at_byte_size) {
                 into.bytes = value.number;
+            } else if (name == detail::dwarf::at_signature) {
+                const debug_units::told_type told = unit.home->read_type(value.number);
+                into.bytes = told.bytes;
+                if (into.whole.empty()) into.whole = told.name;
             }
         }
     }

@@ -46,7 +46,11 @@ struct new_expression {
     std::size_t type_end = 0;
     std::size_t scope = 0;  // of template_scopes
     bool has_initialiser = false;
-    bool has_type = false;  // false: `new auto(x)`, or something that we cannot read
+    bool has_type = false;  // false: we cannot read it
+    // Instead of a type: `new auto(T(1))` and `new decltype(T(1))` have a T there, if it is a type;
+    // `new auto(x)` has a variable.
+    bool is_of_value = false;
+    bool is_of_variable = false;
 };
 
 class source_outline {
@@ -102,6 +106,10 @@ public:
         return is_known_as(name, expression_alias_name);
     }
 
+    // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
+    // Compilers give it the place of the call, which may be `new part`.
+    bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -128,7 +136,8 @@ private:
         standard_name = 8,  // of a using-declaration
         defined_name = 16,  // of a type or a namespace that is defined here
         expression_alias_name = 32,
-        template_name = 64  // of a class template
+        template_name = 64,  // of a class template
+        defaulting_name = 128
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -214,7 +223,21 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
+        if (text_before(found.begin) == "=") see_default(found.begin);
         keep(found);
+    }
+
+    // `at` may be in a list of parameters.
+    void see_default(std::size_t at) {
+        for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+            const text token = tokens()[--at].spelling;
+            if (is_listed(token, "; { }")) return;
+            if (token == ")" && partners_[at] != 0) at = partners_[at];
+            if (token == "(") {
+                names_[text_at(at - 1)] |= defaulting_name;
+                return;
+            }
+        }
     }
 
     void keep(new_expression& found) {
@@ -245,6 +268,7 @@ private:
         bool has_name = false;
         bool is_builtin = false;
         bool is_readable = true;
+        std::size_t value = 0;  // where its bracket opens
         for (;; ++at) {
             const text word = text_at(at);
             if (word == "const" || word == "volatile") {
@@ -256,10 +280,11 @@ private:
                 break;
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
-                is_readable = false;
+                is_readable = word == "decltype" && text_at(at + 3) == ")";
                 found.last = at;
                 if (word == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
                 if (at == 0) return found.last + 1;
+                value = found.last + 1;
             } else if (is_listed(word, "struct class union enum typename")) {
                 continue;
             } else if (word == "::" || is_word(word)) {
@@ -276,11 +301,29 @@ private:
         }
         found.type_end = at;
         found.has_type = is_readable;
+        if (value != 0 && !is_readable) read_value(value, found);
         while (text_at(at) == "[" && partners_[at] != 0) {
             at = partners_[at];
             found.last = at++;
         }
         return at;
+    }
+
+    // In the brackets at `open`.
+    void read_value(std::size_t open, new_expression& found) const {
+        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
+        if (close == 0 || is_listed(text_at(close + 1), "[ * &")) return;
+        new_expression inner;
+        std::size_t at = open + 1;
+        while (builtin_type{}.take(text_at(at))) ++at;
+        if (at == open + 1) at = read_qualified_name(at, inner);
+        if (at == 0) return;
+        const bool has_brackets = text_at(at) == "(" || text_at(at) == "{";
+        found.is_of_value = has_brackets && partners_[at] != 0 && partners_[at] + 1 == close;
+        found.is_of_variable = at == close && at == open + 2;
+        found.has_type = found.is_of_value || found.is_of_variable;
+        found.type_begin = open + 1;
+        found.type_end = at;
     }
 
     // 0 when it cannot be read.

@@ -36,6 +36,7 @@ namespace symbolize {
 struct template_header {
     list<text> parameters;  // "" for one without a name
     bool has_pack = false;
+    std::size_t pack = 0;         // which parameter it is
     bool shows_arguments = true;  // argument i of the demangled name is parameter i
 };
 
@@ -215,7 +216,10 @@ private:
             if (c == '<' || c == '(') ++depth;
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
-            if (c == '.') header.has_pack = true;
+            if (depth == 0 && c == '.') {
+                header.has_pack = true;
+                header.pack = header.parameters.size();
+            }
             const bool is_name = is_word(token) && token != "class" && token != "typename";
             if (depth == 0 && !has_default && is_name) name = token;
         }

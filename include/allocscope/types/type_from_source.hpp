@@ -22,10 +22,11 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 
@@ -110,6 +111,12 @@ struct type_knowledge {
     void* context = nullptr;
     // With its scopes, as a function of that qualified name means it; "" when that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
+    // Whether it tells how large objects of that type are. Null: it does not.
+    bool (*is_sized)(void* context, text name) = nullptr;
+    // What a name stands for in the frame's function: a parameter of a template, an alias, a member
+    // of one of them ("T::value"); or what type a variable has. "" when that is not certain. Null:
+    // nobody knows.
+    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
 // `new const T` makes a T.
@@ -134,49 +141,171 @@ public:
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
-            const bool is_generic_lambda =
-                i > 0 && component.name == "operator()" && name.components[i - 1].name[0] == '{';
+            const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
+                                           (name.components[i - 1].name[0] == '{' ||
+                                            name.components[i - 1].name.starts_with("$_"));
             if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
 
     // With the blanks and the order of words of the source; "" when it is not certain.
     text spelled() const {
-        const list<source_token>& tokens = file_.tokens();
+        const text own = own_name();
+        if (expression_.is_of_variable) return decayed(described(own, asked_name::variable));
+        if (expression_.is_of_value && !is_certain_type(own)) return {};
         text_out type{memory_};
-        bool is_of_library = false;  // the name that is being read
+        if (!write(type, expression_.type_begin, expression_.type_end, 0) || is_doubtful(own)) {
+            return {};
+        }
+        return type.view();
+    }
+
+private:
+    static bool is_plain_word(text word) noexcept {
+        constexpr text plain_words =
+            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
+            "union enum typename true false";
+        return is_listed(word, plain_words) || builtin_type{}.take(word);
+    }
+
+    // The last name in front of template arguments.
+    text own_name() const {
+        const list<source_token>& tokens = file_.tokens();
+        text own;
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
+            if (tokens[i].spelling == "<") break;
+            if (is_word(tokens[i].spelling)) own = tokens[i].spelling;
+        }
+        return own;
+    }
+
+    // What `auto` makes of the type of a variable.
+    static text decayed(text type) noexcept {
+        while (type.ends_with("&")) type.remove_suffix(1);
+        if (type.ends_with(" const")) type.remove_suffix(6);
+        return type;
+    }
+
+    // What looks like a call may be one.
+    bool is_certain_type(text word) const {
+        return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
+    }
+
+    // The block may be of a `new` in a default argument, and its size would not tell.
+    bool is_doubtful(text own) const {
+        return file_.has_new_in_default(own) &&
+               (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
+    }
+
+    // What the tokens say. False: that is not certain.
+    bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
+        const list<source_token>& tokens = file_.tokens();
+        bool is_of_library = false;  // the name that is being read
+        for (std::size_t i = begin; i < end; ++i) {
             text word = tokens[i].spelling;
             if (word == "template") continue;
-            if (is_word(word)) {
-                const bool is_inner = i > 0 && tokens[i - 1].spelling == "::";
-                if (!is_inner) {
-                    word = meaning_of(word);
+            if (word == "decltype") {
+                word = described(variable_of_decltype(tokens, i), asked_name::variable);
+                if (word.empty()) return false;
+                i += 3;
+            } else if (is_word(word)) {
+                const bool is_inner = i > begin && tokens[i - 1].spelling == "::";
+                const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                const bool is_pack =
+                    i + 3 < end && tokens[i + 1].spelling == "." && !is_inner && is_parameter(word);
+                if (is_pack) {
+                    word = meaning_of(word, false, true);
+                    i += 3;
+                } else if (!known.empty()) {
+                    word = known;
+                    is_of_library = false;
+                } else if (!is_inner) {
+                    const bool has_arguments = i + 1 < end && tokens[i + 1].spelling == "<";
+                    word = meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
-                    return {};
+                    return false;
                 }
-                if (word.empty() || is_bare_template(i, word)) return {};
+                if (word.empty() || (known.empty() && is_bare_template(i, end, word))) return false;
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';
             }
             type << word;
         }
-        return type.view();
+        return !type.empty();
     }
 
-private:
-    text meaning_of(text word) const {
-        constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
-        if (is_listed(word, plain_words) || builtin_type{}.take(word)) return word;
+    text described(text name, asked_name wanted) const {
+        if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
+        return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+    }
+
+    bool is_parameter(text word) const {
+        for (const template_header* header : headers_) {
+            for (const text parameter : header->parameters) {
+                if (parameter == word) return true;
+            }
+        }
+        return false;
+    }
+
+    // What the name at `at` stands for in this instantiation of a template, "" when that is not
+    // certain, or no matter of the template. Members behind it may be passed.
+    text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text word = tokens[at].spelling;
+        const bool has_arguments = at + 1 < end && tokens[at + 1].spelling == "<";
+        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
+        const bool is_in_template = !headers_.empty() || !instantiated_.empty();
+        const local_name local =
+            find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
+        if (local.what == local_name::kind::alias) {
+            constexpr int most_aliases = 8;  // of aliases
+            text_out type{memory_};
+            const bool is_wanted = is_in_template || local.is_of_function;
+            if (is_wanted && depth < most_aliases &&
+                write(type, local.begin, local.end, depth + 1)) {
+                return type.view();
+            }
+        }
+        const bool is_local = local.what != local_name::kind::none && local.is_of_function;
+        return is_in_template && !is_local ? described_path(at, end) : text{};
+    }
+
+    // As of_template, by the debug information. The parameters of a specialisation are not those
+    // that it tells.
+    text described_path(std::size_t& at, std::size_t end) const {
+        const list<source_token>& tokens = file_.tokens();
+        std::size_t last = at;
+        text_out path{memory_};
+        path << tokens[at].spelling;
+        while (last + 2 < end && tokens[last + 1].spelling == "::" &&
+               is_word(tokens[last + 2].spelling)) {
+            last += 2;
+            path << "::" << tokens[last].spelling;
+        }
+        if (last + 1 < end && tokens[last + 1].spelling == "<") return {};
+        asked_name wanted = asked_name::type;
+        if (is_parameter(tokens[at].spelling)) {
+            for (const template_header* header : headers_) {
+                if (!header->shows_arguments) return {};
+            }
+            if (last == at && !meaning_of(tokens[at].spelling, false).empty()) return {};
+            wanted = asked_name::parameter;
+        }
+        const text meaning = described(path.view(), wanted);
+        if (!meaning.empty()) at = last;
+        return meaning;
+    }
+
+    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
+        if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
         for (std::size_t i = headers_.size(); i > 0; --i) {
             const list<text>& parameters = headers_[i - 1]->parameters;
             for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p);
+                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
             }
         }
         // Inside a template that the text does not show, any name may be a parameter.
@@ -184,11 +313,12 @@ private:
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
-        return own_class(word);
+        return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    // Argument `index` of what the header's template was instantiated with.
-    text argument(std::size_t header, std::size_t index) const {
+    // Argument `index` of what the header's template was instantiated with. `is_expanded`: it is a
+    // pack, all of which is asked for.
+    text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
             if (!outer->shows_arguments) return {};
@@ -196,12 +326,18 @@ private:
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const std::size_t count = headers_[header]->parameters.size();
-        if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
-            if (index + 1 >= count || index >= arguments.size()) return {};
-        } else if (arguments.size() != count) {
-            return {};
+        const bool has_pack = headers_[header]->has_pack;
+        const std::size_t pack = has_pack ? headers_[header]->pack : count;
+        const bool is_pack = index == pack;
+        if (is_pack != is_expanded || index >= arguments.size() || index > pack) return {};
+        if (is_pack && pack + 1 != count) return {};
+        if (!has_pack && arguments.size() != count) return {};
+        text_out all{memory_};
+        for (std::size_t i = index; i < (is_pack ? arguments.size() : index + 1); ++i) {
+            if (i != index) all << ", ";
+            all << arguments[i];
         }
-        return arguments[index];
+        return all.view();
     }
 
     // `pool` inside a member of app::pool<int> is app::pool<int>.
@@ -212,6 +348,10 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
+        return qualified_type(word);
+    }
+
+    text qualified_type(text word) const {
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
@@ -231,9 +371,9 @@ private:
 
     // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
     // `meaning` is what stands for the word at `at`.
-    bool is_bare_template(std::size_t at, text meaning) const {
+    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const list<source_token>& tokens = file_.tokens();
-        const text behind = at + 1 < expression_.type_end ? tokens[at + 1].spelling : text{};
+        const text behind = at + 1 < end ? tokens[at + 1].spelling : text{};
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
         const text word = tokens[at].spelling;
         const bool is_replaced = meaning != word && !meaning.ends_with(word);

@@ -60,8 +60,8 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 // A class's own operator new may ask for a whole chunk of objects. False: one of those before the
 // asking frame may, or asks for something of its own, which `answer` then is.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
-                             source_cache& sources, const type_knowledge& knowledge,
-                             type_answer& answer) {
+                             source_cache& sources, type_knowledge knowledge, type_answer& answer) {
+    knowledge.meaning = nullptr;  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
         if (!names.of(frames[i].function).is_own_operator_new) continue;
         const text type = type_from_source(names, frames[i], sources, knowledge);
@@ -200,20 +200,30 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
             type_evidence::unsized_vtable};
 }
 
+inline bool has_arguments(const function_name& function) noexcept {
+    for (const name_component& each : function.components) {
+        if (!each.arguments.empty()) return true;
+    }
+    return false;
+}
+
 // `knowledge` is asked about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
-                             source_cache& sources, const type_knowledge& knowledge = {}) {
+                             source_cache& sources, type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking);
     if (answer.is_known() || asking == frames.size()) return answer;
     code_frame frame = frames[asking];
-    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
+    const read_name& own = names.of(frame.function);
+    if (has_arguments(own.parts) && asking + 1 < frames.size() &&
+        frames[asking + 1].function != frame.function &&
+        names.of(frames[asking + 1].function).plain == own.plain) {
         // When it was folded with another instantiation of the same template, its name says
         // nothing about its template arguments.
-        const text outer = names.of(frames[asking + 1].function).plain;
-        if (outer == names.of(frame.function).plain) frame.function = {};
+        frame.function = {};
+        knowledge.meaning = nullptr;
     }
     bool is_array = false;
     const text type = type_from_source(names, frame, sources, knowledge, &is_array);

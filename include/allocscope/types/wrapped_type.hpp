@@ -103,7 +103,7 @@ inline text without_wrapping(arena& memory, text type) {
     if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
     if (is_listed(name,
                   "__future_base::_Deferred_state __future_base::_Async_state_impl "
-                  "__future_base::_Task_state")) {
+                  "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
         return "std::future state";
     }
     return type;

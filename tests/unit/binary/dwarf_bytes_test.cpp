@@ -103,7 +103,7 @@ TEST_CASE("dwarf_forms: unknown forms and forms that lead in circles fail the cu
     CHECK_FALSE(in.ok());
 }
 
-TEST_CASE("dwarf_units: headers of version 4 and 5, and of type units, which are passed over") {
+TEST_CASE("dwarf_units: headers of version 4 and 5, and of units of a type") {
     dwarf_unit unit;
     const byte_list four = of({8, 0, 0, 0, 4, 0, 0x10, 0, 0, 0, 8, 1});
     REQUIRE(allocscope::detail::read_dwarf_unit(view(four), 0, unit));
@@ -115,8 +115,18 @@ TEST_CASE("dwarf_units: headers of version 4 and 5, and of type units, which are
     REQUIRE(allocscope::detail::read_dwarf_unit(view(five), 0, unit));
     CHECK(unit.abbreviations == 0x20);
     CHECK(unit.first_entry == 12);
-    const byte_list type = of({9, 0, 0, 0, 5, 0, 2, 8, 0x20, 0, 0, 0, 1});
+    const byte_list type =
+        of({22, 0, 0, 0, 5, 0, 2, 8, 0x20, 0, 0, 0, 1, 2, 3, 4, 0x15, 0, 0, 0, 24, 0, 0, 0, 1, 0});
     REQUIRE(allocscope::detail::read_dwarf_unit(view(type), 0, unit));
+    CHECK(unit.signature == 0x1504030201ULL);
+    CHECK(unit.type_entry == 24);
+    CHECK(unit.first_entry == 24);
+    byte_list outside = type;
+    outside[20] = 26;
+    REQUIRE(allocscope::detail::read_dwarf_unit(view(outside), 0, unit));
+    CHECK(unit.first_entry == unit.end);
+    const byte_list cut = of({9, 0, 0, 0, 5, 0, 2, 8, 0x20, 0, 0, 0, 1});
+    REQUIRE(allocscope::detail::read_dwarf_unit(view(cut), 0, unit));
     CHECK(unit.first_entry == unit.end);
     const byte_list newer = of({9, 0, 0, 0, 6, 0, 1, 8, 0x20, 0, 0, 0, 1});
     REQUIRE(allocscope::detail::read_dwarf_unit(view(newer), 0, unit));

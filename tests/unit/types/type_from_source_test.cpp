@@ -249,12 +249,70 @@ TEST_CASE("type_from_source: a parameter that cannot be told is not guessed") {
     CHECK(type_at_mark(outside, "pool<int*>::grab()") == "?");
     const char* pack = "template <class... T> void f() { g(@new T...); }";
     CHECK(type_at_mark(pack, "void f<int, char>()") == "?");
-    const char* alias =
-        "template <class T> struct a { using value = T; void f() { @new value; } };";
-    CHECK(type_at_mark(alias, "a<int>::f()") == "?");
+    const char* alias = "template <class T> struct a<T*> { using of = T; void f() { @new of; } };";
+    CHECK(type_at_mark(alias, "a<int*>::f()") == "?");
     const char* hidden = "HEADER(T) void f() { @new T; }";
     CHECK(type_at_mark(hidden, "void f<int>()") == "?");
     CHECK(type_at_mark(hidden, "f()") == "T");
+}
+
+TEST_CASE("type_from_source: an alias in a template is what it stands for") {
+    const char* open = "template <class T> struct a { using value = T; typedef b<value*> more;";
+    const auto seen = [&](const char* function) {
+        return type_at_mark(std::string(open) + function + " };", "a<int>::f()");
+    };
+    CHECK(seen("void f() { @new value; }") == "int");
+    CHECK(seen("void f() { if (n) { g(); } @new more; }") == "b<int*>");
+    CHECK(seen("void f() { [] { @new value; }(); }") == "int");
+    CHECK(seen("void f() { using value = long; @new value; }") == "long");
+    CHECK(seen("void f() { { using value = long; } @new value; }") == "int");
+    CHECK(seen("void f() { typedef char value; @new value; }") == "char");
+    CHECK(seen("void f() { using value = decltype(n); @new value; }") == "?");
+    CHECK(seen("void f() { struct value {}; @new value; }") == "?");
+    CHECK(seen("void g() { using value = long; } void f() { @new value; }") == "int");
+    CHECK(seen("void f() { @new a<T*>; }") == "a<int*>");
+    CHECK(seen("using x = y; using y = x; void f() { @new y; }") == "?");
+    const char* of_function = "void f() { using number = double; @new app::box<number>; }";
+    CHECK(type_at_mark(of_function, "f()") == "app::box<double>");
+    const char* of_file = "using number = double; void f() { @new app::box<number>; }";
+    CHECK(type_at_mark(of_file, "f()") == "app::box<number>");
+}
+
+TEST_CASE("type_from_source: what stands for a value is the type that it is made of") {
+    const char* defined =
+        "struct w {}; template <class T> struct box {}; struct w2 { struct in {}; };";
+    const auto seen = [&](const char* expression) {
+        return type_at_mark(std::string(defined) + "auto* p = @new " + expression + ";", "main");
+    };
+    CHECK(seen("auto(w())") == "w");
+    CHECK(seen("auto(w{1, f(2)})") == "w");
+    CHECK(seen("auto(unsigned(3))") == "unsigned int");
+    CHECK(seen("auto(w2::in())") == "w2::in");
+    CHECK(seen("auto(box<int>())") == "box<int>");
+    CHECK(seen("decltype(w())()") == "w");
+    CHECK(seen("auto(box(1))") == "?");
+    CHECK(seen("auto(w().f())") == "?");
+    CHECK(seen("auto(w() + w())") == "?");
+    CHECK(seen("auto(x)") == "?");  // a variable, and no debug information
+    CHECK(seen("decltype(w())[3]") == "?");
+}
+
+TEST_CASE("type_from_source: a class with a new in a default argument shares its place with it") {
+    const char* shared = "struct w { w(int* p = new int); };\nauto* p = @new w;";
+    CHECK(type_at_mark(shared, "main") == "?");
+    const char* behind = "struct w { w(int* p, int n = f(3), int* q = new int(4)); };\n@new w(p);";
+    CHECK(type_at_mark(behind, "main") == "?");
+    const char* other =
+        "struct w { w(int); int* p = new int; }; void f(int* p = new int);\n@new w(1);";
+    CHECK(type_at_mark(other, "main") == "w");
+}
+
+TEST_CASE("type_from_source: a pack is all of its arguments") {
+    const char* all = "template <class A, class... T> void f() { @new b<A, T...>; }";
+    CHECK(type_at_mark(all, "void f<int, char, long>()") == "b<int, char, long>");
+    CHECK(type_at_mark(all, "void f<int>()") == "?");
+    const char* one = "template <class... T> void f() { @new b<T*...>; }";
+    CHECK(type_at_mark(one, "void f<int, char>()") == "?");
 }
 
 TEST_CASE("type_from_source: a class template's own name stands for the instantiation") {

@@ -20,6 +20,7 @@ using allocscope::symbolize::size_fit;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_answer;
 using allocscope::symbolize::type_evidence;
+using allocscope::symbolize::type_knowledge;
 using allocscope::symbolize::with_vtable;
 
 namespace {
@@ -37,11 +38,13 @@ code_frame frame(const char* function, const char* file, int line, int column) {
 // The answers and all they are made of live as long as the ladder.
 class ladder {
 public:
-    type_answer name_type(const std::vector<code_frame>& stack, const char* vtable_symbol = "") {
+    type_answer name_type(const std::vector<code_frame>& stack, const char* vtable_symbol = "",
+                          const type_knowledge& knowledge = {}) {
         list<code_frame> frames{memory};
         for (const code_frame& each : stack) frames.push_back(each);
         allocscope::symbolize::read_names names{memory};
-        const type_answer answer = allocscope::symbolize::name_type(names, frames, sources);
+        const type_answer answer =
+            allocscope::symbolize::name_type(names, frames, sources, knowledge);
         return with_vtable(memory, answer, vtable_symbol, {size_fit::same, size_fit::same});
     }
 
@@ -111,6 +114,21 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
     CHECK(types.name_type({other}).name == "app::a");
     CHECK(types.name_type({other, frame("app::b* make<app::b>()", file.path(), 1, 23)}).name ==
           "?");
+}
+
+TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
+    const source_of_lines file{"auto* w = new widget;"};
+    ladder types;
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::type;
+    };
+    knowledge.qualified = [](void*, allocscope::plain::text, allocscope::plain::text function) {
+        return function == "app::add" ? allocscope::plain::text{"app::widget"} : "";
+    };
+    const std::vector<code_frame> frames = {frame("app::add(int)", file.path(), 1, 11),
+                                            frame("app::add(char)", file.path(), 1, 1)};
+    CHECK(types.name_type(frames, "", knowledge).name == "app::widget");
 }
 
 TEST_CASE("type_ladder: only the direct caller's source is read") {

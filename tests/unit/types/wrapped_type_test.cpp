@@ -50,6 +50,7 @@ TEST_CASE("wrapped_type: what holds nothing of the user's says what it is for") 
     CHECK(unwrapped_type("std::_Sp_counted_ptr_inplace<std::__future_base::_State_baseV2, "
                          "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>") ==
           "std::future state");
+    CHECK(unwrapped_type("std::__deferred_assoc_state<int, f()::{lambda}>") == "std::future state");
 }
 
 TEST_CASE("wrapped_type: Boost's nodes and control blocks, and Abseil's slots") {

@@ -1,0 +1,287 @@
+// entry_types.hpp - what a name means inside a function, by the debug information.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp, when the source has `new T` in a template
+// Threads:  one
+// Memory:   what it answers, in the given arena; the names of classes are kept by entry_names
+//
+// A compiler notes what the parameters of a template stand for, below the function and below the
+// classes around it, and the aliases that are declared there:
+//
+//     class node<int>
+//       template type parameter "K"  int     of_name(make, "K", parameter)      "int"
+//       typedef "value"              int     of_name(make, "value", type)       "int"
+//       function make
+//         parameter "v"              long    of_name(make, "v", variable)       "long"
+//
+// An alias is taken for what it stands for. What has no name, as a lambda of g++, and what a name
+// means twice, is "".
+
+#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
+#define ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/binary/dwarf_constants.hpp>
+#include <allocscope/binary/dwarf_forms.hpp>
+#include <allocscope/binary/dwarf_units.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/debug_entries.hpp>
+#include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/entry_names.hpp>
+
+#include <cstdint>  // int64_t, uint16_t, uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What is asked about.
+enum class asked_name {
+    type,       // an alias or a class, or a member of it: "value::inner"
+    parameter,  // of a template, or a member of it: "T::value_type"
+    variable    // or a parameter of the function
+};
+
+class entry_types {
+public:
+    entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
+        : memory_(memory), units_(units), names_(names) {}
+
+    // In the function of that entry, an inlined one or not; "" when that is not certain.
+    text of_name(std::uint64_t function, text name, asked_name wanted) {
+        const text first = name.substr(0, name.find("::"));
+        std::uint64_t scope = function;
+        for (int outer = 0; outer < most_links && scope != 0; ++outer) {
+            const found_type found = look_up(scope, first, wanted);
+            if (found.count != 0) {
+                return found.count == 1 ? spelled_member(found.type, name, first) : text{};
+            }
+            if (wanted == asked_name::variable) break;
+        }
+        return {};
+    }
+
+private:
+    static constexpr int most_links = 16;
+
+    struct entry_facts {
+        text name;
+        std::uint64_t type = 0;
+        std::uint64_t more = 0;  // the entry that this one is a copy of, or completes
+        std::uint16_t tag = 0;
+        bool has_type = false;
+        bool has_children = false;
+    };
+
+    // What one scope says of a name.
+    struct found_type {
+        std::uint64_t type = 0;
+        int count = 0;  // of different meanings
+    };
+
+    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+        return entry & ~detail::dwarf_in_supplement;
+    }
+
+    static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
+        into.tag = walker.shape()->tag;
+        into.has_children = walker.shape()->has_children;
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name == detail::dwarf::at_name) {
+                into.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_type) {
+                into.type = value.form == detail::dwarf::form_ref_sig8
+                                ? unit.home->entry_of_type(value.number)
+                                : detail::dwarf_reference(unit.header, value);
+                into.has_type = true;
+            } else if (name == detail::dwarf::at_abstract_origin ||
+                       name == detail::dwarf::at_specification) {
+                into.more = detail::dwarf_reference(unit.header, value);
+            } else if (name == detail::dwarf::at_signature) {
+                into.more = unit.home->entry_of_type(value.number);
+            }
+        }
+    }
+
+    bool read(std::uint64_t entry, entry_facts& into) {
+        const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
+        if (unit == nullptr) return false;
+        entry_walker walker{unit->home->sections(), unit->header, unit->abbreviations,
+                            offset_of(entry)};
+        if (!walker.next() || walker.shape() == nullptr) return false;
+        read_values(*unit, walker, into);
+        return true;
+    }
+
+    static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {
+        using namespace detail::dwarf;
+        if (wanted == asked_name::variable)
+            return tag == tag_formal_parameter || tag == tag_variable;
+        if (wanted == asked_name::parameter) {
+            return tag == tag_template_type_parameter || tag == tag_template_parameter_pack;
+        }
+        return names_a_type(tag) && tag != tag_imported_declaration;
+    }
+
+    // Looks at a function or class, in all the entries that describe it, and moves `scope` on to
+    // the one around it; 0: a namespace, or none.
+    found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
+        found_type found;
+        std::uint64_t last = 0;
+        for (int links = 0; links < most_links && scope != 0; ++links) {
+            entry_facts facts;
+            if (!read(scope, facts)) break;
+            if (facts.has_children) look_at_children(scope, name, wanted, found);
+            last = scope;
+            scope = facts.more;
+        }
+        const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
+        scope = unit != nullptr ? entry_around(*unit, last) : 0;
+        return found;
+    }
+
+    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
+        const debug_unit& unit = *units_.unit_of_entry(scope);
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                            offset_of(scope)};
+        std::int64_t open = 1;  // children so deep are its own, or those of its blocks
+        walker.next();
+        while (walker.next() && walker.depth() > 0) {
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (walker.depth() == 1) return;
+                if (walker.depth() == open) --open;
+                continue;
+            }
+            if (walker.depth() != open) continue;
+            if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
+            if (!is_wanted(shape->tag, wanted)) continue;
+            const std::uint64_t child = walker.offset() | unit.header.file;
+            entry_facts facts;
+            read_values(unit, walker, facts);
+            if (facts.name != name) continue;
+            const bool is_itself =
+                names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
+            const std::uint64_t type = is_itself ? child : facts.type;
+            const bool is_told =
+                type != 0 && facts.tag != detail::dwarf::tag_template_parameter_pack;
+            if (found.count == 0 || !is_told || type != found.type) found.count += is_told ? 1 : 2;
+            found.type = type;
+        }
+    }
+
+    // The class or function around an entry; 0: there is none.
+    static std::uint64_t entry_around(const debug_unit& unit, std::uint64_t entry) {
+        const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
+        return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
+    }
+
+    // `name` begins with `first`, which has that type; what follows are members.
+    text spelled_member(std::uint64_t type, text name, text first) {
+        for (text rest = name.substr(first.size()); !rest.empty();) {
+            rest.remove_prefix(2);
+            const text member = rest.substr(0, rest.find("::"));
+            rest.remove_prefix(member.size());
+            std::uint64_t scope = without_aliases(type);
+            const found_type found = look_up(scope, member, asked_name::type);
+            if (found.count != 1) return {};
+            type = found.type;
+        }
+        return spelled(type, 0);
+    }
+
+    std::uint64_t without_aliases(std::uint64_t type) {
+        for (int links = 0; links < most_links; ++links) {
+            entry_facts facts;
+            if (!read(type, facts)) return 0;
+            if (facts.tag != detail::dwarf::tag_typedef &&
+                facts.tag != detail::dwarf::tag_const_type)
+                return type;
+            type = facts.type;
+        }
+        return 0;
+    }
+
+    // As a demangler writes it.
+    text spelled(std::uint64_t type, int depth) {
+        using namespace detail::dwarf;
+        entry_facts facts;
+        if (depth == most_links || !read(type, facts)) return {};
+        const char* mark = nullptr;
+        switch (facts.tag) {
+            case tag_pointer_type:
+                mark = "*";
+                break;
+            case tag_reference_type:
+                mark = "&";
+                break;
+            case tag_rvalue_reference_type:
+                mark = "&&";
+                break;
+            case tag_const_type:
+                mark = " const";
+                break;
+            case tag_volatile_type:
+                mark = " volatile";
+                break;
+            case tag_typedef:
+                break;
+            case tag_base_type:
+            case tag_enumeration_type:
+                return whole_name(type);
+            case tag_class_type:
+            case tag_structure_type:
+            case tag_union_type:
+                if (facts.name.empty()) return spelled(facts.more, depth + 1);
+                return lacks_arguments(type, facts) ? text{} : whole_name(type);
+            default:
+                return {};
+        }
+        const text target = facts.has_type ? spelled(facts.type, depth + 1) : text{"void"};
+        if (mark == nullptr && target.empty()) return whole_name(type);
+        if (target.empty() || mark == nullptr) return target;
+        return joined(memory_, target, mark);
+    }
+
+    // With its scopes; "" when one of them has no name, or has it in another unit.
+    text whole_name(std::uint64_t type) {
+        const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
+        if (unit.type_entry != 0 && unit.type_entry != offset_of(type)) return {};
+        const text name = names_.of(type).function;
+        return name.contains("{unnamed type}") ? text{} : name;
+    }
+
+    // -gsimple-template-names says "box" for box<int>.
+    bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
+        if (facts.name.contains("<") || !facts.has_children) return false;
+        const debug_unit& unit = *units_.unit_of_entry(type);
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                            offset_of(type)};
+        walker.next();
+        while (walker.next() && walker.depth() > 0) {
+            const abbreviation* shape = walker.shape();
+            if (walker.depth() != 1) continue;
+            if (shape == nullptr) return false;
+            if (shape->tag == detail::dwarf::tag_template_type_parameter ||
+                shape->tag == detail::dwarf::tag_template_value_parameter ||
+                shape->tag == detail::dwarf::tag_template_parameter_pack) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    arena& memory_;
+    debug_units& units_;
+    entry_names& names_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP

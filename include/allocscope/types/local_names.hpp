@@ -1,0 +1,128 @@
+// local_names.hpp - what a name is declared as in the function and the classes around a place.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp, for the names behind `new` in a template
+// Threads:  any
+// Memory:   none
+//
+// Compilers describe few of the aliases in functions and classes, and the source has them all:
+//
+//     template <class T> struct pool {
+//         using value = std::vector<T>;
+//         static void* make() { return new value; }
+//     };
+//
+//     find_local_name(file, at_new, "value")      // an alias; its tokens: std :: vector < T >
+//
+// What a namespace declares is not looked for, nor what stands behind the place.
+
+#ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+#define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/source_tokens.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct local_name {
+    enum class kind { none, alias, other };
+    kind what = kind::none;
+    bool is_of_function = false;  // else of a class
+    std::size_t at = 0;           // the token that declares it
+    std::size_t begin = 0;        // of an alias: what it stands for
+    std::size_t end = 0;
+};
+
+// The name of a variable in `decltype(v)` at `at`; "" when something else stands there.
+inline text variable_of_decltype(const list<source_token>& tokens, std::size_t at) noexcept {
+    const bool is_one = at + 3 < tokens.size() && tokens[at].spelling == "decltype" &&
+                        tokens[at + 1].spelling == "(" && is_word(tokens[at + 2].spelling) &&
+                        tokens[at + 3].spelling == ")";
+    return is_one ? tokens[at + 2].spelling : text{};
+}
+
+enum class block_kind { of_function, of_class, of_namespace };
+
+// What the brace at `open` opens.
+inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t open) noexcept {
+    block_kind kind = block_kind::of_function;
+    for (std::size_t at = open; at > 0; --at) {
+        const text token = tokens[at - 1].spelling;
+        if (token == "(") return block_kind::of_function;
+        if (is_listed(token, "; { }")) break;
+        if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
+        if (token == "namespace") return block_kind::of_namespace;
+    }
+    return kind;
+}
+
+// What the token at `at` declares, if that is the name.
+inline local_name declared_at(const list<source_token>& tokens, std::size_t at, std::size_t before,
+                              text name) {
+    local_name found;
+    found.at = at;
+    const bool is_typedef = tokens[at].spelling == "typedef";
+    if (!is_typedef && tokens[at].spelling != name) return {};
+    std::size_t end = at;
+    bool is_simple = true;  // no function and no array
+    while (end < before && tokens[end].spelling != ";") {
+        if (tokens[end].spelling == "[" || (is_typedef && tokens[end].spelling == "(")) {
+            is_simple = false;
+        }
+        ++end;
+    }
+    if (end == before) return {};
+    const text previous = tokens[at - 1].spelling;
+    if (is_typedef) {
+        if (tokens[end - 1].spelling != name) return {};
+        found.begin = at + 1;
+        found.end = end - 1;
+    } else if (previous == "using" && tokens[at + 1].spelling == "=") {
+        found.begin = at + 2;
+        found.end = end;
+    } else {
+        found.what = is_listed(previous, "struct class union enum") ? local_name::kind::other
+                                                                    : local_name::kind::none;
+        return found;
+    }
+    found.what = is_simple ? local_name::kind::alias : local_name::kind::other;
+    return found;
+}
+
+// In the blocks around the token at `before`, the innermost first.
+inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+    const list<source_token>& tokens = file.tokens();
+    constexpr std::size_t most_tokens = 4096;
+    local_name found;
+    for (std::size_t left = most_tokens, at = before; left != 0 && at > 1; --left) {
+        const text token = tokens[--at].spelling;
+        if (token == "}") {
+            const std::size_t open = file.partner(at);
+            if (open == 0 || open > at) return {};
+            at = open;
+        } else if (token == "{") {
+            const block_kind kind = kind_of_block(tokens, at);
+            if (kind == block_kind::of_namespace) return {};
+            found.is_of_function = kind == block_kind::of_function;
+            if (found.what != local_name::kind::none) return found;
+        } else if (found.what == local_name::kind::none) {
+            found = declared_at(tokens, at, before, name);
+        }
+    }
+    return {};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP

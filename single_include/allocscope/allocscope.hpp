@@ -45015,9 +45015,9 @@ public:
     // Throws std::bad_alloc.
     subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
         : memory_(memory), stacks_(memory), modules_(memory), threads_(memory) {
-        const std::uint64_t process = later.info().process_id;
+        const std::uint64_t one = later.info().process_id;
         const std::uint64_t other = earlier.info().process_id;
-        are_two_processes_ = process != 0 && other != 0 && process != other;
+        are_two_processes_ = one != 0 && other != 0 && one != other;
         add(later, true);
         add(earlier, false);
         finish();

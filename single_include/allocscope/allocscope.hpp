@@ -33827,6 +33827,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <dlfcn.h>
 #include <elf.h>
 #include <exception>
+#include <initializer_list>
 #include <malloc.h>
 #include <stdexcept>
 #include <string>

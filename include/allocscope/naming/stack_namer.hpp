@@ -41,6 +41,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy
+#include <initializer_list>
 
 ALLOCSCOPE_COLD_BEGIN
 

@@ -45,6 +45,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t
+#include <initializer_list>
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 

@@ -42,7 +42,8 @@
 #include <allocscope/snapshot/snapshot_members.hpp>
 
 #include <cstdint>  // uint64_t
-#include <new>      // placement new
+#include <initializer_list>
+#include <new>  // placement new
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 

@@ -38,10 +38,10 @@
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t, uintptr_t
-#include <cstring>  // memcpy
-#include <initializer_list>
+#include <cstddef>           // size_t
+#include <cstdint>           // uint32_t, uint64_t, uintptr_t
+#include <cstring>           // memcpy
+#include <initializer_list>  // for over a list in braces
 
 ALLOCSCOPE_COLD_BEGIN
 

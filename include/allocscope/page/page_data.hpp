@@ -43,9 +43,9 @@
 #include <allocscope/snapshot/snapshot_members.hpp>
 #include <allocscope/version.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint32_t, uint64_t
-#include <initializer_list>
+#include <cstddef>           // size_t
+#include <cstdint>           // int64_t, uint32_t, uint64_t
+#include <initializer_list>  // for over a list in braces
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 

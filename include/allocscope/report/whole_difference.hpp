@@ -41,9 +41,9 @@
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
 
-#include <cstdint>  // uint64_t
-#include <initializer_list>
-#include <new>  // placement new
+#include <cstdint>           // uint64_t
+#include <initializer_list>  // for over a list in braces
+#include <new>               // placement new
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 

@@ -253,14 +253,31 @@ ALLOCSCOPE_FAST_PATH bool is_first_event(std::uint64_t word) noexcept {
     return begins_with_first_event && ALLOCSCOPE_UNLIKELY(word == gate::untouched);
 }
 
-// The first event begins the recording, if the library is ready for it.
-template <auto Hooked, auto Unready, class... Arguments>
-ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, Arguments... arguments) noexcept {
-    if (!begin_if_ready(caller)) return Unready(arguments...);
-    return Hooked(arguments...);
+// --- the first event of a process that records by itself ---
+
+// Whatever the state of the thread.
+inline void* watched_realloc_of_any(void* old, std::size_t bytes, std::uintptr_t frame) noexcept {
+    return watched_realloc(old, bytes, false, frame);
 }
-#define ALLOCSCOPE_PRIVATE_FIRST_EVENT(name, ...) \
-    first_event<&hooked_##name, &unready_##name>(__builtin_return_address(0), __VA_ARGS__)
+inline void watched_free(void* block, std::uintptr_t) noexcept {
+    underlying_free(block);  // of before
+}
+inline std::size_t watched_malloc_usable_size(void* block, std::uintptr_t) noexcept {
+    return underlying_malloc_usable_size(block);
+}
+
+// Begins the recording, if the library is ready for it, and records the event as any other, by the
+// frame of the function that the program has called.
+template <auto Watched, auto Unready, class... Arguments>
+ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
+                                      Arguments... arguments) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    if (!begin_if_ready(caller)) return Unready(arguments...);
+    return Watched(arguments..., frame);
+}
+#define ALLOCSCOPE_PRIVATE_FIRST_EVENT(name, ...)                                            \
+    first_event<&watched_##name, &unready_##name>(__builtin_return_address(0), hook_frame(), \
+                                                  __VA_ARGS__)
 
 // Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
 ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
@@ -317,7 +334,9 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(realloc, block, bytes);
+        if (is_first_event(word))
+            return first_event<&watched_realloc_of_any, &unready_realloc>(
+                __builtin_return_address(0), hook_frame(), block, bytes);
         const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());

@@ -15858,11 +15858,6 @@ ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noex
     return (word & every_event) == 0 && passes(current_entry, word, bytes);
 }
 
-// Whether a request that does not pass is the first event of the process.
-ALLOCSCOPE_FAST_PATH bool is_first_event(std::uint64_t word) noexcept {
-    return begins_with_first_event && ALLOCSCOPE_UNLIKELY(word == gate::untouched);
-}
-
 // --- the first event of a process that records by itself ---
 
 // Whatever the state of the thread.
@@ -15885,9 +15880,15 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
     if (!begin_if_ready(caller)) return Unready(arguments...);
     return Watched(arguments..., frame);
 }
-#define ALLOCSCOPE_PRIVATE_FIRST_EVENT(name, ...)                                            \
-    first_event<&watched_##name, &unready_##name>(__builtin_return_address(0), hook_frame(), \
-                                                  __VA_ARGS__)
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)                       \
+        if (ALLOCSCOPE_UNLIKELY(word == gate::untouched)) {                                   \
+            return first_event<&watched, &unready>(__builtin_return_address(0), hook_frame(), \
+                                                   __VA_ARGS__);                              \
+        }
+#else
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)
+#endif
 
 // Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
 ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
@@ -15916,7 +15917,7 @@ ALLOCSCOPE_PRIVATE_RECORDED void* recorded_malloc(std::size_t bytes, std::uint64
 ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_malloc(bytes);
-    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(malloc, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_malloc, unready_malloc, bytes)
     return recorded_malloc(bytes, word);
 }
 
@@ -15935,7 +15936,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
     std::size_t whole = 0;
     if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
     if (is_passing(word, whole)) return underlying_calloc(count, bytes);
-    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(calloc, count, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_calloc, unready_calloc, count, bytes)
     return recorded_calloc(count, bytes, word);
 }
 
@@ -15944,9 +15945,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        if (is_first_event(word))
-            return first_event<&watched_realloc_of_any, &unready_realloc>(
-                __builtin_return_address(0), hook_frame(), block, bytes);
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_realloc_of_any, unready_realloc, block, bytes)
         const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
@@ -15958,9 +15957,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexce
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
         // It may be the first event of the process: where frees are looked at, that is asked, too.
-        if (is_first_event(process.entry.word())) {
-            return ALLOCSCOPE_PRIVATE_FIRST_EVENT(free, block);
-        }
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_free, unready_free, block)
         return free_recorded<&underlying_free>(block);
     }
     underlying_free(block);
@@ -15970,44 +15967,43 @@ ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignme
                                                std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_posix_memalign(place, alignment, bytes);
-    if (is_first_event(word))
-        return ALLOCSCOPE_PRIVATE_FIRST_EVENT(posix_memalign, place, alignment, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_posix_memalign, unready_posix_memalign, place,
+                                   alignment, bytes)
     return watched_posix_memalign(place, alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_aligned_alloc(alignment, bytes);
-    if (is_first_event(word))
-        return ALLOCSCOPE_PRIVATE_FIRST_EVENT(aligned_alloc, alignment, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_aligned_alloc, unready_aligned_alloc, alignment,
+                                   bytes)
     return watched_aligned_alloc(alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_memalign(alignment, bytes);
-    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(memalign, alignment, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_memalign, unready_memalign, alignment, bytes)
     return watched_memalign(alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_valloc(bytes);
-    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(valloc, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_valloc, unready_valloc, bytes)
     return watched_valloc(bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_pvalloc(bytes);
-    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(pvalloc, bytes);
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_pvalloc, unready_pvalloc, bytes)
     return watched_pvalloc(bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept {
-    if (is_first_event(process.entry.word())) {
-        return ALLOCSCOPE_PRIVATE_FIRST_EVENT(malloc_usable_size, block);
-    }
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_malloc_usable_size,
+                                   unready_malloc_usable_size, block)
     return underlying_malloc_usable_size(block);
 }
 

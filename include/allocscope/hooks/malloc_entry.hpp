@@ -250,19 +250,22 @@ ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noex
 
 // --- the first event of a process that records by itself ---
 
-// Whatever the state of the thread.
-inline void* watched_realloc_of_any(void* old, std::size_t bytes, std::uintptr_t frame) noexcept {
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+
+// What the others of the family do in any state of the thread. Nothing that is freed or asked about
+// by the first event was recorded.
+inline void* watched_first_realloc(void* old, std::size_t bytes, std::uintptr_t frame) noexcept {
     return watched_realloc(old, bytes, false, frame);
 }
-inline void watched_free(void* block, std::uintptr_t) noexcept {
-    underlying_free(block);  // of before
+inline void watched_first_free(void* block, std::uintptr_t) noexcept {
+    underlying_free(block);
 }
-inline std::size_t watched_malloc_usable_size(void* block, std::uintptr_t) noexcept {
+inline std::size_t watched_first_malloc_usable_size(void* block, std::uintptr_t) noexcept {
     return underlying_malloc_usable_size(block);
 }
 
-// Begins the recording, if the library is ready for it, and records the event as any other, by the
-// frame of the function that the program has called.
+// Begins the recording, if the library is ready for it, and records the event by the frame of the
+// function that the program has called.
 template <auto Watched, auto Unready, class... Arguments>
 ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
                                       Arguments... arguments) noexcept {
@@ -270,15 +273,20 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
     if (!begin_if_ready(caller)) return Unready(arguments...);
     return Watched(arguments..., frame);
 }
-#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+
+    // Returns from the function if this is the first event. Asked before a thread's state is
+    // touched: a library that is not ready has none.
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)                       \
-        if (ALLOCSCOPE_UNLIKELY(word == gate::untouched)) {                                   \
+        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                                 \
             return first_event<&watched, &unready>(__builtin_return_address(0), hook_frame(), \
                                                    __VA_ARGS__);                              \
         }
+
 #else
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)
 #endif
+
+// --- what is asked of every request ---
 
 // Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
 ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
@@ -335,7 +343,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_realloc_of_any, unready_realloc, block, bytes)
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_first_realloc, unready_realloc, block, bytes)
         const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
@@ -347,7 +355,8 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexce
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
         // It may be the first event of the process: where frees are looked at, that is asked, too.
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_free, unready_free, block)
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_first_free, unready_free,
+                                       block)
         return free_recorded<&underlying_free>(block);
     }
     underlying_free(block);
@@ -392,7 +401,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
 }
 
 ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept {
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_malloc_usable_size,
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_first_malloc_usable_size,
                                    unready_malloc_usable_size, block)
     return underlying_malloc_usable_size(block);
 }

@@ -1,7 +1,7 @@
 // unready_blocks.hpp - blocks for whoever allocates before the loader has made this library ready.
 //
 // Room:     hooks (floor 6), malloc-safe
-// Called:   by define_once/malloc_definitions.hpp, in the preload library only
+// Called:   by hooks/malloc_entry.hpp, in the preload library only
 // Threads:  the process has one
 // Memory:   64 KiB of zeroed static storage, touched as needed; never used again
 //

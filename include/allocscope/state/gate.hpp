@@ -111,11 +111,10 @@ public:
     //     untouched, see below       -                 4096    each may be the first event
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
-#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-        return (address & sampled_address_bits) < frees_below_.load(memory_order::relaxed);
-#else
+        if (begins_with_first_event) {
+            return (address & sampled_address_bits) < frees_below_.load(memory_order::relaxed);
+        }
         return (address & address_bits_.load(memory_order::relaxed)) == 0;
-#endif
     }
 
     void shut() noexcept {
@@ -127,15 +126,11 @@ public:
     // A process that is recorded from outside shares its tables with whoever reads them; a child
     // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
     // child, which shuts it for every hook. True in such a child.
-    bool is_wiped() const noexcept {
-        return is_whole_.load(memory_order::relaxed) == 0;
-    }
+    bool is_wiped() const noexcept { return is_whole_.load(memory_order::relaxed) == 0; }
 
     // The word of a process that records by itself from its first event on, and has had none.
     static constexpr std::uint64_t untouched = 1;  // no view has an odd number
-    bool is_untouched() const noexcept {
-        return word() == untouched;
-    }
+    bool is_untouched() const noexcept { return word() == untouched; }
 
     // Control lock held. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {

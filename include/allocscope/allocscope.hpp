@@ -12,8 +12,8 @@
 //     work();
 //     std::cout << window.stats();             // "   1000 quick_start.cpp:9:std::string"
 //
-// Declarations only cost what four small standard headers cost; the machinery is compiled once, in
-// the translation unit that includes a header of define_once/.
+// This header holds declarations only and compiles as fast as four small standard headers. The
+// machinery is compiled once, in the translation unit that includes a header of define_once/.
 
 #ifndef ALLOCSCOPE_ALLOCSCOPE_HPP
 #define ALLOCSCOPE_ALLOCSCOPE_HPP

@@ -8,12 +8,13 @@
 //     #include <allocscope/define_once/operator_new_delete.hpp>
 //     #include <allocscope/debug_forms.hpp>
 //
-// Reports of the process itself then read these, too; `allocscope run` reads them always:
+// Reports that a process makes about itself then read these forms, too. `allocscope run` always
+// reads them.
 //
-//     .gnu_debugaltlink, .debug_sup    what `dwz -m` has put into a common file
-//     prog.dwp                         what `dwp` has put together of the files of -gsplit-dwarf
+//     .gnu_debugaltlink, .debug_sup    what `dwz -m` has moved into a common file
+//     prog.dwp                         what `dwp` has collected from the files of -gsplit-dwarf
 //
-// To include it is enough. It costs a program no time before a report meets such a file.
+// Including this header is enough. It costs no run time until a report meets such a file.
 
 #ifndef ALLOCSCOPE_DEBUG_FORMS_HPP
 #define ALLOCSCOPE_DEBUG_FORMS_HPP

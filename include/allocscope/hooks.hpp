@@ -1,4 +1,4 @@
-// hooks.hpp - the door to what does not come from operator new: malloc of libraries, your pools.
+// hooks.hpp - the door to memory that operator new does not see: malloc of libraries, your pools.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that attach hooks, or have such allocators

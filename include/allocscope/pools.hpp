@@ -1,4 +1,4 @@
-// pools.hpp - the door for allocators that are not operator new: they report what they hand out.
+// pools.hpp - the door for allocators other than operator new: they report what they hand out.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that have such allocators
@@ -11,7 +11,7 @@
 //     std::vector<order, allocscope::allocator<order>> orders;
 //     allocscope::reported_resource reported{&pool, "orders"};
 //
-// It is a part of hooks.hpp that takes half the time to compile.
+// This door is a part of hooks.hpp and takes half the time to compile.
 
 #ifndef ALLOCSCOPE_POOLS_HPP
 #define ALLOCSCOPE_POOLS_HPP

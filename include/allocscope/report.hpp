@@ -1,4 +1,4 @@
-// report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
+// report.hpp - the door to the writers: text, JSON, files for other tools, saved snapshots.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that write reports
@@ -9,10 +9,10 @@
 //
 //     allocscope::write_text(window.stats(), "heap.txt");
 //     allocscope::write_pprof(window.stats(), "heap.pb.gz");
-//     allocscope::write(window.stats(), "heap.csv");           // by the ending
+//     allocscope::write(window.stats(), "heap.csv");           // the ending selects the format
 //     window.stats().save("heap.allocscope");                  // for load_snapshot()
 //
-// Which format is for which viewer: docs/formats.md.
+// docs/formats.md says which viewer reads which format.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

@@ -1,4 +1,4 @@
-// time_series.hpp - the door to windows that keep what was alive over time, with marks.
+// time_series.hpp - the door to windows that record over time what is alive, with marks.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that open such windows

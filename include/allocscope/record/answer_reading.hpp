@@ -1,11 +1,13 @@
 // answer_reading.hpp - adds up what one thread has counted, and answers when a reader asks for it.
 //
 // Room:     record (floor 5), malloc-safe
-// Called:   by a thread that reads its view anew, by windows/window_reading.hpp from outside
-// Threads:  the thread itself, whose counters then stand still; a reader makes sure that they did
+// Called:   by a thread that refreshes its view, by windows/window_reading.hpp from outside
+// Threads:  the thread itself, whose counters do not change meanwhile; a reader on another thread
+//           has to make sure that they did not
 // Memory:   none
 //
-// Only cohorts of events are added up: those of samples count the deaths of all threads.
+// Only cohorts of events are added up. Cohorts of samples are left out, because all threads count
+// deaths in them.
 
 #ifndef ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 #define ALLOCSCOPE_RECORD_ANSWER_READING_HPP
@@ -36,8 +38,8 @@ inline void for_each_cohort(const epoch& of, Visit&& visit) {
     }
 }
 
-// Calls visit(epoch) for the thread's epochs in the range. Older ones cost nothing, because those
-// of a thread are in order of time. Throws what `visit` throws.
+// Calls visit(epoch) for each of the thread's epochs in the range. Older epochs cost nothing,
+// because a thread's epochs are in order of time. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
     for (const epoch* e = thread.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -57,14 +59,16 @@ inline bool is_of_samples(const epoch& which) noexcept {
     return which.sample_bytes.load(memory_order::relaxed) != 0;
 }
 
-// The sums of all cohorts of events, and if wanted the counts of each.
+// Returns the sums of all cohorts of events. Unless `counts` is null, adds the counts of each
+// cohort to it.
 ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_range& range,
                                       page_list<cohort_count>* counts) noexcept {
     count_sums sums;
     for_each_epoch_in(thread, range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
         for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
-            // Deaths first: what has died was born, so there are never more of them.
+            // Deaths are read first: every object that died was born before, so there are never
+            // more deaths than births.
             const std::uint64_t deaths = c.deaths.read();
             const std::uint64_t death_bytes = c.death_bytes.read();
             const std::uint32_t site = c.facts().site.load(memory_order::relaxed);
@@ -77,16 +81,16 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
     return sums;
 }
 
-// The thread is in a hook, where none of its counters moves.
+// Called while the thread is in a hook, where none of its counters changes.
 ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
     reading_question& question = thread.question;
-    // A signal handler has jumped out of an answer: it stays half done.
+    // A signal handler jumped out of an earlier answer, which stays incomplete.
     if (question.step.load(memory_order::relaxed) == question_step::being_answered) {
         question.step.store(question_step::nobody_asks, memory_order::relaxed);
         return;
     }
     question_step expected = question_step::asked;
-    // Acquire: what the reader wrote before it asked.
+    // Acquire: this thread sees what the reader wrote before it asked.
     if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
                                                memory_order::acquire)) {
         return;

@@ -2,15 +2,16 @@
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   for the first allocation of a thread from a stack after a boundary, and whenever the
-//           stack is not the one last seen at its place
+//           stack differs from the one that the memo has for the same frame and caller
 // Threads:  each for its own state; shared tables are lock-free
 // Memory:   makes sites, cohorts and epochs in the arena
 //
 //     chain memo -> the stack: collected where the memo says, -> site table  -> the thread's cohort
 //     (hit: done)   or walked when that may be wrong             of the process   of the site
 //
-// A collected stack is certain in two cases: this thread has met its site in the same shape before,
-// or the rules of the new return addresses lead the same way. Otherwise the stack is walked.
+// A stack collected from the remembered places is correct in two cases: this thread has met its
+// site in the same shape before, or the unwind rules of the new return addresses lead to the same
+// places. In all other cases the stack is walked.
 
 #ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
 #define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
@@ -39,7 +40,7 @@ namespace detail {
 
 constexpr std::uint32_t no_cohort = 0;
 
-// An epoch object to fill: a reclaimed one, or a new one.
+// An epoch object to fill: a reclaimed one if there is one, otherwise a new one.
 inline epoch* make_epoch(thread_state& thread) noexcept {
     epoch* made = thread.returned_epochs.load(memory_order::acquire);
     while (made != nullptr &&
@@ -71,16 +72,16 @@ inline epoch* present_epoch(thread_state& thread) noexcept {
     fresh->cohorts.store(0, memory_order::relaxed);
     fresh->sample_bytes.store(thread.sample_bytes, memory_order::relaxed);
     fresh->older.store(newest, memory_order::relaxed);
-    // Release: whoever finds the epoch finds all of it.
+    // Release: a reader that finds the epoch sees all its fields.
     thread.newest_epoch.store(fresh, memory_order::release);
     thread.epoch_serial = fresh->serial.load(memory_order::relaxed);
     thread.is_epoch_current = true;
     return fresh;
 }
 
-// An unused cohort of this thread of so many parts; no_cohort when there is no room. Those with
-// details have pages of their own, for which no thread has a chunk of foreign deaths: see
-// count_death().
+// Returns an unused cohort of this thread that has `parts` parts, or no_cohort when there is no
+// room. Cohorts with details have pages of their own, and no thread has a chunk of foreign deaths
+// for such a page: see count_death().
 inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
     const bool has_details = parts == detailed_cohort_parts;
     auto& returned = has_details  ? thread.returned_detailed
@@ -133,7 +134,7 @@ inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.followed.store(is_followed ? number : 0, memory_order::relaxed);
 }
 
-// A new cohort of the present epoch for a site.
+// Makes a cohort of the present epoch for a site.
 ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
     epoch* now = present_epoch(thread);
     if (now == nullptr) return no_cohort;
@@ -191,7 +192,7 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
-// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when
+// The cohort of the present epoch for objects with this tag and without a stack; no_cohort when
 // there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
@@ -212,8 +213,9 @@ inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept
     return true;
 }
 
-// The same for the two families that have hooks. Where numbers are wanted, both are settled, and
-// the view is straight from then on.
+// The cohort for objects without a stack of one of the two families that have hooks. When the
+// windows want only numbers, both families are settled, and from then on the thread's view is
+// straight.
 inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
     settle_plain_place(thread, tag);
     if (thread.mode == charge::numbers &&
@@ -236,7 +238,8 @@ inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t ta
     }
     const std::uint32_t id = cohort_of_tag(thread, tag);
     if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
-    // A signal handler may jump out of this: half of it is never believed.
+    // A signal handler may jump out of this code. The epoch is invalid meanwhile, so that nobody
+    // uses a half-written entry.
     thread.tagged_cohort_epoch = no_epoch;
     compiler_barrier();
     thread.tagged_cohort = id;
@@ -246,7 +249,8 @@ inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t ta
     return id;
 }
 
-// The same, where stacks are wanted: the object is counted, its place is not known.
+// Like cohort_without_stack(), for a thread whose stacks are wanted: the object is counted, but its
+// place is not known. That is counted as a loss.
 ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
                                                    std::uint32_t tag) noexcept {
     const std::uint32_t id = cohort_without_stack(thread, tag);
@@ -254,7 +258,7 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
     return id;
 }
 
-// The cohort of a site; the memo, if any, learns what its chain stands for.
+// The cohort of a site. The memo, if there is one, remembers this cohort for its chain.
 inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
                                     remembered_chain* memo) noexcept {
     cohort_of_site::entry* const entry = entry_for_site(thread, found.id);
@@ -263,12 +267,12 @@ inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = &found;
         settle_memo(thread, *memo, entry->cohort);
-        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() then checks the modules each time
     }
     return entry->cohort;
 }
 
-// The same for the stack in scratch_frames.
+// Like cohort_at_site(), for the stack in scratch_frames.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, std::uint32_t tag,
                                      remembered_chain* memo) noexcept {
@@ -287,7 +291,8 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     visit_modules_that_may_go(stack, note_module);
 }
 
-// The cohort of a stack in the thread's own bounds. The memo learns it.
+// Walks a stack within the thread's own bounds and returns its cohort. The memo remembers the
+// stack.
 ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame, std::uint32_t tag) noexcept {
     walk_into_scratch(thread, thread.bounds, frame);
@@ -295,8 +300,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
     return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, tag, &memo);
 }
 
-// The cohort of a stack in the thread's own bounds that differs from the one in its memo. For hooks
-// that allocate often, each with its tag as a constant.
+// The cohort of a stack within the thread's own bounds that differs from the one in its memo. This
+// form is for hooks that allocate often; each of them passes its tag as a constant.
 template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
@@ -322,8 +327,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
     return find_by_walk(thread, memo, frame, Tag);
 }
 
-// The cohort of a stack that has not changed since it was remembered; else no_cohort. For paths
-// that are not straight.
+// The cohort of a stack that has not changed since the memo remembered it; otherwise no_cohort. For
+// hooks that are not on the straight path.
 inline std::uint32_t remembered_cohort(thread_state& thread, std::uintptr_t frame,
                                        std::uint32_t tag) noexcept {
     if (!thread.memo.is_ready() || !thread.bounds.contains(frame)) return no_cohort;
@@ -340,8 +345,8 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another
-// stack for this frame and caller.
+// Returns the cohort of an allocation whose hook has its frame at `frame`. If the memo has a
+// different stack for this frame and caller, sets `changed` to that memo and returns no_cohort.
 ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
                                                  std::uint32_t tag,
                                                  remembered_chain*& changed) noexcept {
@@ -365,7 +370,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uint
     return no_cohort;
 }
 
-// For hooks that allocate often: the tag says which family it is of.
+// For hooks that allocate often. `Tag` is the family of the hook.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
     remembered_chain* changed = nullptr;
@@ -373,7 +378,7 @@ inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noe
     return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
 }
 
-// For all others.
+// For all other hooks.
 inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
                                  std::uint32_t tag) noexcept {
     remembered_chain* changed = nullptr;

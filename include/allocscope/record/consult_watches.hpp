@@ -1,6 +1,6 @@
-// consult_watches.hpp - a hook asks whether its event is forbidden, or is to fail.
+// consult_watches.hpp - a hook asks whether its event is forbidden or must fail.
 //
-// Room:     record (floor 5), malloc-safe, except that a guard which is told may allocate
+// Room:     record (floor 5), malloc-safe, except that the code of a guard may allocate
 // Called:   by hooks on their slow path: before the real allocation, after the record of a free
 // Threads:  any
 // Memory:   512 bytes of stack
@@ -24,7 +24,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The thread has entered. Returns how many return addresses were found.
+// The caller has called enter(). Returns how many return addresses were found.
 inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
                                    std::uintptr_t (&out)[most_fault_frames]) noexcept {
     const bool is_usual = thread.bounds.contains(frame);
@@ -47,8 +47,8 @@ inline bool has_guard_against(bool is_free) noexcept {
     return false;
 }
 
-// Tells the guards, from the innermost outwards. Returns the first that wants an exception, or
-// null.
+// Tells the guards, from the innermost to the outermost. Returns the first guard that wants an
+// exception, or null.
 inline guard_watch* tell_guards(const watched_event& event) noexcept {
     const int saved_errno = errno;
     guard_watch* raiser = nullptr;
@@ -62,7 +62,8 @@ inline guard_watch* tell_guards(const watched_event& event) noexcept {
     return raiser;
 }
 
-// The thread has entered. Whether a plan makes the request fail; every plan counts it.
+// The caller has called enter(). Returns whether a fault plan makes the request fail. Every plan
+// that concerns the thread counts the request.
 inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t frame) noexcept {
     const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     bool fails = false;
@@ -83,9 +84,10 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
     return fails;
 }
 
-// Called before the real allocation. True: the hook is to behave as if there were no memory. Throws
-// what a guard throws, if the hook may throw; otherwise the guard's finish() will. Allocations that
-// are charged to nobody do not count, nor do those of a signal handler that interrupted a hook.
+// Called before the real allocation. True: the hook must behave as if there were no memory. Throws
+// what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Allocations
+// that are charged to nobody do not count, and neither do those of a signal handler that
+// interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
     const bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
@@ -112,7 +114,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     return fails;
 }
 
-// Called at a free, which nothing can refuse.
+// Called at a free. A guard is told of a free but cannot refuse it.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
     thread_state* thread = enter(frame, false);

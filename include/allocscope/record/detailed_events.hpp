@@ -1,19 +1,20 @@
 // detailed_events.hpp - what an event adds to a cohort of a window with options::details.
 //
 // Room:     record (floor 5), malloc-safe
-// Called:   at each recorded event while such a window is open; no other event comes here
+// Called:   at each recorded event while such a window is open, and at no other event
 // Threads:  any; locked instructions
 // Memory:   in the cohort: see detailed_part
 //
-// How long objects live needs no time for each of them: the sum of their lives is the sum of the
-// times of death less the sum of the times of birth. Objects that are alive count as if they died
-// when somebody asks. The sums go round at 2^64; their difference is right as long as it is less.
+// The lifetimes of objects need no stored time for each object: the sum of the lifetimes is the sum
+// of the times of death minus the sum of the times of birth. Objects that are alive count as if
+// they died when somebody asks. The sums wrap around at 2^64; their difference is correct as long
+// as it is below 2^64.
 //
-// An allocation is temporary when its thread frees it before it allocates anything else: so each
-// thread remembers where the record of its newest object lies.
+// An allocation is temporary when its thread frees it before it allocates anything else. To detect
+// this, each thread remembers where the record of its newest object lies.
 //
-// The peak: see state/followed_peak.hpp. With one thread it is exact. What other threads are just
-// allocating or freeing at that moment may be counted or not.
+// state/followed_peak.hpp describes the peak. With one thread the peak is exact. With several, what
+// other threads allocate or free at that moment may be counted or not.
 
 #ifndef ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 #define ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
@@ -32,29 +33,29 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-// A time in units of 256 ticks of the processor's clock, about 0.1 us: the sum of all lives in a
-// cohort may be 10^12 seconds.
+// A time in units of 256 ticks of the processor's clock, about 0.1 us. In this unit the sum of all
+// lifetimes in a cohort may reach 10^12 seconds.
 constexpr std::uint64_t ticks_per_unit = 256;
 inline std::uint64_t time_in_units() noexcept {
     return __builtin_ia32_rdtsc() / ticks_per_unit;
 }
 
-// Before the cohort changes for the first time after the peak.
+// Called before each change of the cohort. The first call after a peak keeps what was alive then.
 inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
                                const followed_peak& peak) noexcept {
     const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(memory_order::acquire));
     const kept_at_peak known = part.kept.read();
     if (known.is_of(number)) return;
-    // Deaths first: what has died was born.
+    // Deaths are read first, because every object that died was born before.
     const std::uint64_t deaths = changing.deaths.read();
     const std::uint64_t death_bytes = changing.death_bytes.read();
     const std::uint64_t objects = changing.births.read() - deaths;
     const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
-    // Another thread that is faster has seen the same.
+    // If this fails, another thread was faster and has stored the same numbers.
     part.kept.replace(known, kept_at_peak::of(number, objects, bytes));
 }
 
-// False: as many bytes were alive before. Else there is a new peak.
+// Returns whether `live` is a new peak, and stores it if it is.
 inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     std::int64_t highest = peak.peak_bytes.load(memory_order::relaxed);
     while (live > highest) {
@@ -65,7 +66,8 @@ inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     return false;
 }
 
-// Before a birth is counted. The record lies at `place`; null: it cannot be recognised.
+// Called before a birth is counted. `place` is where the record lies. With null, nobody can
+// recognise the object as the newest one.
 ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters, std::uint32_t id,
                                     std::uint64_t bytes, const void* place) noexcept {
     detailed_part& part = *process.cohorts.detailed_part_of(id);
@@ -88,7 +90,7 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
     }
     followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
     if (peak != nullptr) {
-        // A thread that has brought the peak may not have got to say so.
+        // A thread that has reached a new peak may not have stored it yet.
         is_new_peak(*peak, peak->live_bytes.load(memory_order::acquire));
         keep_what_peak_had(born, part, *peak);
         peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::acq_rel);

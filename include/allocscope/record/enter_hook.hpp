@@ -24,11 +24,11 @@ namespace detail {
 
 ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     compiler_barrier();
-    // Release: whoever sees the thread idle sees all it wrote while it was busy.
+    // Release: a thread that sees this thread idle also sees all that it wrote while it was busy.
     thread.busy.store(0, memory_order::release);
 }
 
-// An event finds no state to be recorded in.
+// Counts an event as lost because no state can record it.
 ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     thread_state* own = current_state();
     if (own != nullptr) {
@@ -38,13 +38,13 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     }
 }
 
-// The thread's state, marked busy and with its view up to date. Null when no window is open, or
-// when there is no state: the event is then told as lost, unless `is_event` is false because the
-// hook will enter once more for it.
+// Returns the thread's state, marked busy and with its view up to date. Returns null when no window
+// is open, or when there is no state. The event is then counted as lost, unless `is_event` is false
+// because the hook will call enter() once more for the same event.
 //
 // The gate is read after `busy` is set. A thread that gives tables back does the reverse: it shuts
-// the gate, fences all threads, and reads `busy`. So either it sees this thread busy, or this
-// thread sees the gate shut.
+// the gate, fences all threads, and then reads `busy`. So either that thread sees this one busy, or
+// this thread sees the gate shut.
 inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
     if (thread == nullptr || thread->busy.load(memory_order::relaxed) != 0) {

@@ -4,21 +4,22 @@
 // Called:   on every recorded allocation and free (two additions and a comparison); the rest when a
 //           thread's pending bytes leave +-64 KiB, and at window boundaries
 // Threads:  each thread writes its own shares; sums are read across threads
-// Memory:   in thread_state; above 64 open windows 32 bytes for each of them and thread, and 24 KiB
+// Memory:   in thread_state; with more than 64 open windows 24 KiB for each thread, and 32 bytes
+//           for each thread and window
 //
 // All objects that a thread allocates now belong to the same windows. So one pending sum serves all
 // windows, and its maximum since the last flush gives the exact peak:
 //
 //     peak = max(peak, live of others + own live before the flush + highest pending)
 //
-// With one thread "others" is 0 and the peak is exact. With n threads each is off by less than
-// `flush_bytes` from what it last published, so the peak is within n * 64 KiB.
+// With one thread "others" is 0 and the peak is exact. With n threads the live bytes of each thread
+// differ by less than `flush_bytes` from what it last published, so the peak is within n * 64 KiB.
 //
-// An object that is freed may belong to other windows than a new one would: it may be older than an
-// inner window, or from another thread. Then the pending sum is flushed first, and the object is
-// taken from the shares of its own windows only.
+// A freed object may belong to other windows than a new object would: it may be older than an inner
+// window, or come from another thread. Then the pending sum is flushed first, and the object is
+// subtracted only from the shares of its own windows.
 //
-// The windows from the 65th on are told in bundles, of up to 1024 boundaries or 64 KiB: with n
+// The windows from the 65th on are updated in batches of up to 1024 boundaries or 64 KiB. With n
 // threads their peaks are within n * 128 KiB.
 
 #ifndef ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
@@ -60,14 +61,14 @@ inline unmasked_shares* make_more_shares(thread_state& thread) noexcept {
     return more;
 }
 
-// The share of a thread in the window of a slot; null when there is no memory for it.
+// The thread's share in the window of a slot; null when there is no memory for it.
 inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool make) noexcept {
     if (slot < window_table::masked_windows) return thread.shares + slot;
     unmasked_shares* more = make ? make_more_shares(thread) : existing_more_shares(thread);
     return more == nullptr ? nullptr : more->shares + slot;
 }
 
-// What all threads but `except` have published of a window.
+// The bytes that all threads but `except` have published for a window.
 inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
                                     const thread_state* except) noexcept {
     std::int64_t sum = 0;
@@ -82,7 +83,7 @@ inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
     return sum;
 }
 
-// The thread's share, begun anew when it still belongs to an earlier window of the slot.
+// The thread's share. It is reset when it still belongs to an earlier window of the slot.
 inline window_share* current_share(thread_state& thread, std::uint32_t slot,
                                    std::uint64_t opened_at) noexcept {
     window_share* share = share_of(thread, slot, true);
@@ -95,13 +96,14 @@ inline window_share* current_share(thread_state& thread, std::uint32_t slot,
     return share;
 }
 
-// `clock` is that of the view under which the bytes were summed.
+// `clock` is the clock of the view under which the bytes were summed.
 inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint64_t clock,
                             std::int64_t net, std::int64_t highest) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
     const std::uint64_t opened_at = window->open_at.load(memory_order::acquire);
-    // The window of this view may have closed meanwhile, and another one opened in its slot.
+    // The window of that view may have closed meanwhile, and another one may have opened in its
+    // slot.
     if (opened_at == 0 || opened_at > clock) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
@@ -110,8 +112,8 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
     const std::int64_t highest_others =
         share->peak_bytes.load(memory_order::relaxed) - live - highest;
     if (others > highest_others) {
-        // A thread that was interrupted while it added up may have seen the same bytes with two
-        // others, so a new peak is looked at twice.
+        // A thread that was interrupted while it added up may have seen the same bytes in two other
+        // threads. So a new peak is checked a second time.
         const std::int64_t again = published_bytes(slot, opened_at, &thread);
         if (again < others) others = again;
     }
@@ -123,7 +125,8 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // --- windows without a mask bit ---
 
-// What is unsettled from one entry to the last is put into that entry.
+// Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
+// last.
 inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
@@ -137,7 +140,7 @@ inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexce
     }
 }
 
-// Tells each window what is unsettled of the time since it opened.
+// Tells each window the unsettled bytes since it opened.
 ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
     unmasked_shares* more = existing_more_shares(thread);
     const std::uint32_t count = more == nullptr ? 0 : more->count.load(memory_order::relaxed);
@@ -154,7 +157,7 @@ ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
         const auto clock_of = [more](std::uint32_t entry) {
             return more->unsettled[entry].clock.load(memory_order::relaxed);
         };
-        if (!window->owns(clock_of(count - 1), instance)) continue;  // the latest
+        if (!window->owns(clock_of(count - 1), instance)) continue;  // not even the latest
         while (!window->owns(clock_of(first), instance) && first + 1 < count) ++first;
         flush_to_window(thread, slot, clock_of(first),
                         more->unsettled[first].net.load(memory_order::relaxed),
@@ -191,7 +194,8 @@ struct unsettled_sum {
     std::int64_t highest = 0;
 };
 
-// Any thread. What is unsettled of a window in a thread, which may go on meanwhile.
+// Any thread may call this. Returns the unsettled bytes of a window in a thread, which may go on
+// recording meanwhile.
 inline unsettled_sum unsettled_of(const thread_state& thread, const open_window& window) noexcept {
     constexpr int most_tries = 1000;
     const unmasked_shares* more = existing_more_shares(thread);
@@ -220,7 +224,7 @@ inline unsettled_sum unsettled_of(const thread_state& thread, const open_window&
 
 // --- all windows ---
 
-// Calls action(slot) for every window in the mask, and for those without a mask bit when `many`.
+// Calls action(slot) for each window in the mask and, if `many`, for each one without a mask bit.
 template <class Action>
 inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noexcept {
     for (std::uint64_t left = mask; left != 0; left &= left - 1) {
@@ -255,14 +259,14 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
     }
 }
 
-// The object belongs to exactly the windows that watch this thread now.
+// For an object that belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_FAST_PATH void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }
 
-// The object belongs to the windows of its birth, whichever they are.
+// For an object that belongs to the windows of its birth, whichever they are.
 ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t bytes,
                                             std::uint64_t born_at, std::uint64_t born_windows,
                                             std::uint64_t born_instance) noexcept {
@@ -284,7 +288,7 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
     });
 }
 
-// An object of any thread dies.
+// Subtracts a dying object, which any thread may have allocated.
 ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
                                          std::uint64_t bytes) noexcept {
     const std::uint64_t born_at = born.born_at.load(memory_order::relaxed);
@@ -298,8 +302,9 @@ ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_fact
     }
 }
 
-// Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
-// thread, `reached` what that thread's unsettled or pending bytes add.
+// Called under the control lock. Returns the peak of a window as far as all threads have seen it.
+// `seen` is the peak in a thread's share; `reached` is the peak with that thread's unsettled or
+// pending bytes.
 inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
     const open_window& window = *process.windows.by_slot(slot);
     const bool is_masked = slot < window_table::masked_windows;

@@ -1,16 +1,17 @@
-// pool_recorder.hpp - what a pool reports meets the tables.
+// pool_recorder.hpp - records the allocations and frees that pools report.
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   through the engine table, by report_allocation() and its like in any module
 // Threads:  any, also in signal handlers; no lock
 // Memory:   see tables/pool_object_map.hpp
 //
-// The events of a pool are charged like those of operator new, to the same cohorts, but their
-// records have a map of their own: a pool's first object lies where its chunk begins.
+// The events of a pool are charged to the same cohorts as those of operator new, but their records
+// have a map of their own, because a pool's first object lies where the pool's chunk begins.
 //
-// In a sampled window an object of a pool is drawn by the thread's own countdown, like any other
-// allocation. A pool says where the object lies, so that it cannot be put at a page. But each free
-// of a pool is looked up in the map, so nothing else has to tell a sample from the rest.
+// In a sampled window the thread's own countdown decides about an object of a pool as about any
+// other allocation. The pool chooses the address, so a sampled object cannot be placed at a page.
+// That is not needed either: each free of a pool is looked up in the map, and the map knows which
+// objects are samples.
 
 #ifndef ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 #define ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
@@ -39,7 +40,8 @@ namespace detail {
 
 using pool_cell = pool_object_map::cell;
 
-// The newest object that begins there; of the one family, or of any when it is null.
+// The newest object that begins at the address and belongs to the pool's family; to any family when
+// `pool` is null.
 ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, const void* block,
                                                 const char* pool) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -71,12 +73,12 @@ inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
     return known != no_cohort ? known : find_cohort(thread, frame, tag);
 }
 
-// The thread has entered, and the object is to have a record.
+// The caller has called enter(), and the object gets a record.
 ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block, std::size_t bytes,
                                          std::uint32_t tag, std::uintptr_t frame) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     const std::uint32_t family = process.tags.family_number_of(tag);
-    // The same pool has handed out the address again: it forgot to report a free.
+    // The same pool has handed out this address again, so it did not report a free.
     pool_cell* const forgotten = process.pools.newest(
         address, thread.session,
         [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
@@ -108,13 +110,13 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
     add_live_bytes(thread, bytes);
 }
 
-// Whether a birth on this thread, which has entered, gets a record.
+// Whether a birth on this thread, which has called enter(), gets a record.
 inline bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
     if (thread.mode == charge::samples) return is_drawn(thread, bytes);
     return thread.mode != charge::nothing;
 }
 
-// --- what the engine table offers. The stack of an object begins at the caller of these. ---
+// --- the functions in the engine table. The stack of an object begins at their caller. ---
 
 ALLOCSCOPE_NOINLINE void engine_report_birth(const void* block, std::size_t bytes,
                                              const pool_words& words) noexcept {
@@ -139,8 +141,8 @@ ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool
     leave(*thread);
 }
 
-// A death and a birth at the same address, in the same pool. Of an object without a record only the
-// birth is counted: it was born before the windows, or not sampled.
+// Counts a death and a birth at the same address, in the same pool. An object without a record was
+// born before the windows opened, or was not sampled; then only the birth is counted.
 ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t bytes,
                                               const pool_words& words) noexcept {
     const std::uintptr_t frame = hook_frame();
@@ -164,10 +166,10 @@ ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t byt
     leave(*thread);
 }
 
-// Where the gate's word lies, for modules that keep the address; null when the engine may be
-// unloaded before they are.
+// The address of the gate's word, for modules that keep it. Null when the engine may be unloaded
+// before those modules.
 ALLOCSCOPE_SLOW_PATH const std::uint64_t* engine_gate_to_keep() noexcept {
-#if defined(__PIC__) && !defined(__PIE__)  // else this is a part of the executable
+#if defined(__PIC__) && !defined(__PIE__)  // otherwise this code is a part of the executable
     const auto here = reinterpret_cast<std::uintptr_t>(&engine_report_birth);
     const module_identity own = identify_module(here);
     if (own.start == 0 || own.life != module_life::permanent) return nullptr;

@@ -6,9 +6,9 @@
 //           instruction after a thread's first event
 // Memory:   see the tables
 //
-// The order matters. The record is removed before the block is freed: once the real free has run,
-// another thread may be given the same address. And it is made after the block, for the same
-// reason.
+// The order matters. The record is removed before the block is freed, because another thread may
+// get the same address as soon as the real free has run. For the same reason the record is made
+// after the block is allocated.
 //
 //     operator new    p = malloc(n); on_allocate(p, n)
 //     operator delete free_recorded<free>(p): takes the record, then calls free(p)
@@ -37,19 +37,19 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The hooks jump to the functions below as their last act, and those jump to others. A function
-// that is reached so has its frame at the address of the hook's own frame, with the same saved
-// frame pointer in it. So a walk from `frame` finds what it would have found in the hook.
+// The hooks end with tail calls to the functions below, and these tail-call others. A function that
+// is reached by tail calls has its frame at the address of the hook's own frame, with the same
+// saved frame pointer in it. So a stack walk from `frame` finds what a walk in the hook would find.
 #define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
-// The frame of the hook into which the caller of this is inlined: there lie its caller's frame
-// pointer and the return address into that.
+// The frame of the hook into which this function is inlined. The frame holds the frame pointer of
+// the hook's caller and the return address into that caller.
 ALLOCSCOPE_FAST_PATH std::uintptr_t hook_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
-// A place in or right below that frame, for `busy`: a hook that needs its frame nowhere else then
-// does not have to make one.
+// An address in that frame or right below it, for `busy`. A hook that does not need its frame for
+// anything else then does not have to set one up.
 ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
     std::uintptr_t mark;
     __asm__ volatile("leaq -8(%%rsp), %0" : "=r"(mark));
@@ -58,8 +58,8 @@ ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
 
 // --- death ---
 
-// A death in a cohort with details, or the thread's first one in a page of cohorts of another
-// thread.
+// Counts a death in a cohort with details, or the thread's first death in a page of cohorts of
+// another thread.
 ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, std::uint32_t id,
                                            std::uint64_t bytes, const void* place) noexcept {
     take_from_live(thread, born.facts(), bytes);
@@ -76,8 +76,8 @@ ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, s
     counts->deaths.add(1);  // last: see count_death
 }
 
-// Counts the death of an object in what its cohort is known by. The record is gone; it lay at
-// `place`, or nobody knows where.
+// Counts the death of an object in its cohort. Its record has already been removed. `place` is the
+// slot that held the record, or null when the slot is not known.
 ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
                                       std::uint64_t bytes, const void* place) noexcept {
     const cohort_facts& facts = born.facts();
@@ -115,7 +115,7 @@ ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcep
     if (ALLOCSCOPE_UNLIKELY(has_watches())) tell_watch_of_free(frame);
 }
 
-// The thread has entered; it leaves here.
+// The caller has called enter(); this function calls leave().
 template <void (*Release)(void*)>
 ALLOCSCOPE_NOINLINE void remove_and_release(thread_state& thread, live_object_map::slot* slot,
                                             void* block) noexcept {
@@ -131,8 +131,9 @@ ALLOCSCOPE_FAST_PATH bool has_record_in(Map& map, const void* block) noexcept {
     return slot != nullptr && slot->load(memory_order::relaxed) != 0;
 }
 
-// Whether anybody has to be told of the free. While samples are drawn, most blocks that begin at a
-// page are none: the allocator hands out the place of a freed sample again and again.
+// Whether the free changes a table or a guard wants to know of it. While samples are drawn, most
+// blocks that begin at a page have no record, because the allocator hands out the address of a
+// freed sample again and again.
 ALLOCSCOPE_FAST_PATH bool concerns_anybody(const void* block) noexcept {
     return block != nullptr && (has_record_in(process.samples, block) ||
                                 has_record_in(process.objects, block) || has_watches());
@@ -145,10 +146,10 @@ ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept
     Release(block);
 }
 
-// Takes the record of the block away, then calls the real free.
+// Removes the record of the block, then calls the real free.
 //
-// The usual case is a straight line without calls. Every other case is handed on as the last act,
-// so that nothing has to be saved for afterwards.
+// The common case makes no call before the real free. Every other case is a tail call, so this
+// function has no registers to save.
 template <void (*Release)(void*)>
 ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
     thread_entry* const entry = current_entry;
@@ -194,14 +195,15 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
 
 // --- birth ---
 
-// The old block was freed without our hooks: otherwise malloc could not return its address.
+// The old block was freed without our hooks; otherwise malloc could not return its address.
 ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
                                          live_object_map::slot* slot) noexcept {
     thread.lose(loss_reason::record_replaced);
     remove_record(thread, slot);
 }
 
-// The end of every case but the shortest: the cohort is known, or no_cohort without memory for one.
+// Ends every case but the shortest. `id` is the cohort, or no_cohort when there is no memory for
+// one.
 ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block,
                                                std::uint64_t bytes, std::uint32_t id) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -225,13 +227,14 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     return block;
 }
 
-// Records a birth in any case. The thread has entered; it leaves here. Returns the block. `Tag` is
-// the family of the hook: see tables/allocation_tags.hpp.
+// Records a birth in every case. The caller has called enter(); this function calls leave().
+// Returns the block. `Tag` is the family of the hook: see tables/allocation_tags.hpp.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    // Sampling has let this allocation pass, or began too late for it: see record/sampler.hpp.
+    // The countdown let this allocation pass, or sampling began too late for it: see
+    // record/sampler.hpp.
     if (thread.mode <= charge::samples) {
         leave(thread);
         return block;
@@ -268,7 +271,7 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         compiler_barrier();  // so that the line above is one instruction
         const std::int64_t net = pending_bytes(thread) + static_cast<std::int64_t>(bytes);
-        // Also for every size that does not fit in a slot.
+        // This also covers every size that does not fit in a slot.
         if (net >= flush_bytes) {
             thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
             return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
@@ -284,8 +287,8 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
     return block;
 }
 
-// The memo has another stack for this frame and caller. This path is kept short: a loop over
-// changing data takes it for every other block.
+// The memo has a different stack for this frame and caller. This path is kept short, because a loop
+// over changing data takes it for every other block.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
                                                    std::uint64_t bytes, std::uintptr_t frame,
@@ -301,9 +304,10 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
                                  process.cohorts.by_id(id));
 }
 
-// After the real allocation. Returns the block.
+// Called after the real allocation. Returns the block.
 //
-// Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+// Like free_recorded, this function handles only the common case itself: the memo knows the stack,
+// or no stack is wanted. Every other case is a tail call.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcept {
     thread_entry* const entry = current_entry;
@@ -322,7 +326,8 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcep
     if (counters == nullptr) {
         remembered_chain& memo = *thread.memo.entry_for(
             hook_frame(), read_stack_word(hook_frame() + sizeof(std::uintptr_t)));
-        // A chain is remembered only of this thread's own stack, so what it names can be read.
+        // The memo remembers only chains of this thread's own stack, so their addresses can be
+        // read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, hook_frame()))) {
             return record_changed_and_leave<Tag>(thread, block, bytes, hook_frame(), memo);

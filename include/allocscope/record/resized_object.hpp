@@ -1,4 +1,4 @@
-// resized_object.hpp - realloc: the old object dies and a new one is born, or nothing has happened.
+// resized_object.hpp - realloc: the old object dies and a new one is born, or nothing happens.
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   by the hook of realloc: take_record before the real realloc, then one of the others
@@ -6,14 +6,14 @@
 // Memory:   see the tables
 //
 // The record is taken before the real realloc, because another thread may be given the old address
-// as soon as that has run. Nothing is counted yet: when there is no memory, the object lives on,
-// and the same record is put back.
+// as soon as realloc has run. Nothing is counted yet: if realloc fails, the object lives on, and
+// the same record is put back.
 //
 //     taken = take_record(p)
 //     q = realloc(p, n)        null: put_back(taken, p)      else: on_resized(taken, q, n)
 //
-// A cohort that has a taken record counts it as alive. So it is not used again meanwhile, and only
-// the end of the session makes what was taken void.
+// A cohort counts an object whose record is taken as alive. So the cohort is not used again
+// meanwhile, and only the end of the session makes a taken record void.
 
 #ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
 #define ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
@@ -49,7 +49,7 @@ struct taken_record {
     }
 };
 
-// Empties the slot of a block. Returns its record, 0 when it has none of this session.
+// Empties the slot of a block. Returns its record, or 0 when the block has none of this session.
 template <class Map>
 inline std::uint64_t take_out_of(Map& map, const thread_state& thread, std::uintptr_t address,
                                  std::uint64_t& bytes) noexcept {
@@ -80,7 +80,7 @@ ALLOCSCOPE_NOINLINE taken_record take_record(const void* block, std::uintptr_t f
     return taken;
 }
 
-// The block was not resized. A size that stands in the slot behind is there still.
+// Called when the block was not resized. A size that is stored in the next slot is still there.
 ALLOCSCOPE_NOINLINE void put_back(const taken_record& taken, const void* block,
                                   std::uintptr_t frame) noexcept {
     if (!taken.is_any()) return;
@@ -106,7 +106,8 @@ inline void count_death_of(thread_state& thread, const taken_record& taken) noex
     count_death(thread, *process.cohorts.by_id(id), id, taken.bytes, taken.slot);
 }
 
-// The old object is gone. `block` is the new one, which was drawn so; null: there is none.
+// Called when the old object is gone. `block` is the new one, or null when there is none. `drawn`
+// is the decision about the new one.
 ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std::uint64_t bytes,
                                     std::uintptr_t frame, draw drawn) noexcept {
     const bool is_born = block != nullptr && drawn != draw::not_wanted;

@@ -2,12 +2,12 @@
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   for each sampled allocation, and for each free of a block that begins at a page
-// Threads:  any; a sample may be freed by another thread than allocated it
+// Threads:  any; another thread may free a sample than the one that allocated it
 // Memory:   in the tables: 8 bytes for each page of heap that sampled blocks touch
 //
-// A sample weighs what an object of its size does when one sample is taken in `sample_bytes` bytes
-// on average (sampling/sample_weight.hpp). Its death takes away exactly what its birth added, as
-// both are computed from the same two numbers.
+// A sample has the weight of all the objects of its size that it stands for, when one sample is
+// taken in `sample_bytes` bytes on average (sampling/sample_weight.hpp). Its death subtracts
+// exactly what its birth added, because both are computed from the same two numbers.
 
 #ifndef ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
 #define ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
@@ -29,7 +29,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// All that has to be asked when a block that was not sampled is freed.
+// The only check that the free of an unsampled block has to make.
 ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
@@ -48,7 +48,7 @@ inline void add_weight(sampled_part::sums& to, const sample_weight& weight) noex
     add_to(to.bytes_skew, weight.bytes_skew);
 }
 
-// The bytes that a sample stands for are rounded, so that their sums are exact.
+// The bytes that a sample stands for are rounded, so that sums of them are exact.
 inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
@@ -57,13 +57,13 @@ inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) no
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
-// A sample that gets no record leaves out what it stands for.
+// Called for a sample that gets no record. Counts the objects that it stands for as lost.
 ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
     thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
 }
 
-// Counts the death of a sample. Its record is gone.
+// Counts the death of a sample whose record has been removed.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
     sampled_part& part = *process.cohorts.sampled_part_of(id);
@@ -87,7 +87,7 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     add_live_bytes(thread, whole_bytes(weight));
 }
 
-// Takes the record of a dying sampled block out of its slot and counts the death. No effect when
+// Removes the record of a dying sampled block from its slot and counts the death. Does nothing when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
     if (!process.samples.is_ready()) return;
@@ -100,7 +100,7 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
-// The thread has entered and is in mode `samples`.
+// The caller has called enter(), and the thread is in mode `samples`.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {

@@ -8,13 +8,13 @@
 //
 // A thread ends in rounds: first its thread_local objects are destroyed, then up to four rounds of
 // pthread_key destructors run, and all of them may still allocate and free. Our destructor asks to
-// be called again until the last round. Events after that (of other keys in the last round, of the
-// C library's own clean-up) are recorded in `process.latecomer`, or in another such state while a
+// be called again until the last round. Later events (of other keys in the last round, or of the C
+// library's own clean-up) are recorded in `process.latecomer`, or in another such state while a
 // hook works in that one.
 //
-// In a program that owns every pthread key nobody tells us of the end of a thread. Such a thread's
-// state remembers whose it is. When a new one is wanted, the kernel is asked which threads are
-// gone.
+// In a program that uses every pthread key nobody tells us when a thread ends. The state of such a
+// thread stores its thread id. When a new state is needed, the kernel is asked which of these
+// threads are gone.
 
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
@@ -45,13 +45,13 @@ inline std::uint64_t new_instance() noexcept {
     return process.last_instance.fetch_add(1, memory_order::relaxed) + 1;
 }
 
-// Makes a state known to everybody who sums over threads.
+// Adds a state to the list of states, over which readers sum.
 inline void enlist(thread_state& fresh) noexcept {
     fresh.number = process.last_state_number.fetch_add(1, memory_order::relaxed) + 1;
     thread_state* first = process.threads.load(memory_order::relaxed);
     do {
         fresh.next_state = first;
-        // Release: whoever finds the state finds its number.
+        // Release: a thread that finds the state sees its number.
     } while (!process.threads.compare_exchange_weak(first, &fresh, memory_order::acq_rel));
 }
 
@@ -60,8 +60,8 @@ inline thread_state* take_used_state() noexcept {
     for (thread_state& each : all_threads()) {
         if (each.is_taken.load(memory_order::relaxed)) continue;
         bool expected = false;
-        // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
-        // seen.
+        // Acquire: pairs with the release in give_back_state, so this thread sees all that the last
+        // owner wrote.
         if (each.is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
             return &each;
         }
@@ -70,7 +70,7 @@ inline thread_state* take_used_state() noexcept {
 }
 
 inline void give_back_state(thread_state& state) noexcept {
-    // Acquire: pairs with the release in leave(), if it is the state of a thread that is gone.
+    // Acquire: pairs with the release in leave(), in case the thread of this state is gone.
     static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
     settle(state);
@@ -81,7 +81,7 @@ inline void give_back_state(thread_state& state) noexcept {
     state.is_taken.store(false, memory_order::release);
 }
 
-// With those of the signal handlers that interrupted its hooks.
+// Also gives back the states of the signal handlers that interrupted its hooks.
 inline void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
         thread_state* next = inner->nested.load(memory_order::relaxed);
@@ -90,26 +90,27 @@ inline void give_back_with_nested(thread_state& state) noexcept {
     }
 }
 
-// Under one long window there are no boundaries; only threads that end call for a reclaim.
+// Under one long window there are no boundaries, so only threads that end start a reclaim.
 inline void reclaim_if_possible() noexcept {
-    // Nobody opens the lock that a thread of the parent held at a _Fork().
+    // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
     if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
     if (process.reclaim != nullptr) process.reclaim();
     ::pthread_mutex_unlock(&process.control);
 }
 
-// Gives back the states of threads that ended without telling us. One system call for each thread
-// that may have: so only after as many have begun since the last time as were left then.
+// Gives back the states of threads that ended without telling us. This takes one system call for
+// each thread that may have ended. So it waits until as many threads have begun as were left the
+// last time, and 16 more.
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
-    if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
+    if (process.mark.is_unsettled()) return;  // a thread has another id in a forked child
     const std::uint64_t begun = process.last_instance.load(memory_order::relaxed);
     if (begun < process.collect_at_instance.load(memory_order::relaxed)) return;
     std::uint64_t left = 0;
     for (thread_state& each : all_threads()) {
         std::int32_t id = each.thread_id.load(memory_order::acquire);
         if (id == 0) continue;
-        // Of two threads that do this at the same time, one gives the state back.
+        // When two threads do this at the same time, only one of them gives the state back.
         if (is_thread_gone(id) && each.thread_id.compare_exchange_strong(id, 0)) {
             give_back_with_nested(each);
         } else {
@@ -140,8 +141,8 @@ inline thread_state* take_state() noexcept {
 constexpr std::uint32_t last_destructor_round =
     PTHREAD_DESTRUCTOR_ITERATIONS - (ALLOCSCOPE_ON(THREAD_SANITIZER) ? 1 : 0);
 
-// Called by the C library in each round of key destructors of an ending thread. The state of a
-// forked child whose gate is wiped belongs to its parent.
+// Called by the C library in each round of key destructors of an ending thread. In a forked child
+// whose gate is wiped, the state belongs to the parent.
 inline void thread_end(void* value) noexcept {
     if (process.entry.is_wiped()) return;
     auto* state = static_cast<thread_state*>(value);
@@ -155,8 +156,8 @@ inline void thread_end(void* value) noexcept {
     reclaim_if_possible();
 }
 
-// Control lock, before the first window opens. False when there is no memory. Called again after
-// a failure.
+// Called under the control lock before the first window opens, and again after a failure. Returns
+// false when there is no memory.
 inline bool prepare_threads() noexcept {
     if (process.latecomer.load(memory_order::acquire) != nullptr) return true;
     rules_of_all.prepare();
@@ -164,7 +165,7 @@ inline bool prepare_threads() noexcept {
     if (common == nullptr) return false;
     common->primary_state.store(common, memory_order::relaxed);
     common->instance.store(new_instance(), memory_order::relaxed);
-    // Release: whoever finds it finds it made.
+    // Release: a thread that finds the state sees it complete.
     process.latecomer.store(common, memory_order::release);
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, memory_order::release);
@@ -185,16 +186,16 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, memory_order::relaxed);
-    state.has_dice = false;  // each thread has its own
+    state.has_dice = false;  // each thread seeds its own
     state.end_rounds = 0;
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
     state.own_clock.store(process.clock.load(memory_order::acquire), memory_order::relaxed);
     state.clock.store(0, memory_order::relaxed);
     state.windows = 0;
     state.bounds = {};
-    // The memo's chains lie on a stack that is gone. They are dropped when the view is read,
-    // because the depth will differ then. Not here: another thread may be giving the tables back
-    // just now.
+    // The memo's chains lie on a stack that no longer exists. They are dropped when the view is
+    // refreshed, because the depth differs then. They are not dropped here, because another thread
+    // may be giving the tables back at this moment.
     state.frames = 0;
 }
 
@@ -204,8 +205,8 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    // Where the program has many keys, the C library allocates room for ours: that is charged to
-    // nobody.
+    // If the program has many keys, the C library allocates room for the value of ours. That
+    // allocation is charged to nobody.
     state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
@@ -233,10 +234,10 @@ inline thread_state* nested_state(thread_state& outer) noexcept {
 }
 
 // Whether the hook that marked the state busy is gone for good, because a signal handler jumped
-// over it. A hook that still runs lies higher in the same stack than what interrupts it, or on
-// another stack than the handler. An alternate signal stack may lie anywhere, also within the
-// thread's own, so the kernel is asked whether we are on it. (That is rare: only when `busy` is
-// set.)
+// over it. A hook that still runs lies higher in the same stack than the code that interrupts it,
+// or on another stack than the handler. An alternate signal stack may lie anywhere, even within the
+// thread's own stack, so the kernel is asked whether this code runs on it. That is rare, because it
+// happens only when `busy` is set.
 inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
                          std::uintptr_t frame) noexcept {
     constexpr std::uintptr_t same_stack_bytes = 64 * 1024;
@@ -248,8 +249,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state. It takes the first of the common ones in which
-// no hook works; one more is added when there is none. Null when there is no memory for it.
+// After its last destructor a thread has no state of its own. It takes the first common state in
+// which no hook works. When there is none, one more is made. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     for (thread_state* common = process.latecomer.load(memory_order::acquire); common != nullptr;
          common = nested_state(*common)) {
@@ -261,8 +262,8 @@ inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     return nullptr;
 }
 
-// A state that no other hook works on, for a thread that has none or is interrupted in one; null
-// when handlers are nested too deeply or there is no memory.
+// A state that no other hook works in, for a thread that has no state or whose state is busy. Null
+// when signal handlers are nested too deeply or there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
@@ -282,7 +283,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     return nullptr;
 }
 
-// In a forked child: the states of threads that do not exist here are free again.
+// Called in a forked child. The states of threads that do not exist here become free again.
 inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state& each : all_threads()) {

@@ -1,7 +1,7 @@
 // view_refresh.hpp - a thread learns that windows have opened or closed.
 //
 // Room:     record (floor 5), malloc-safe
-// Called:   by a hook that finds another number in the gate than its thread last saw
+// Called:   by a hook that finds another number in the gate than its thread saw last
 // Threads:  each for its own state; no locks
 // Memory:   none
 
@@ -32,7 +32,7 @@ constexpr std::uint64_t least_interval(std::uint64_t a, std::uint64_t b) noexcep
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-// What the windows that watch a thread ask of it together.
+// What the windows that watch a thread want of it, taken together.
 struct thread_needs {
     std::uint64_t windows = 0;
     std::uint64_t newest = 0;
@@ -57,7 +57,7 @@ struct thread_needs {
     }
 };
 
-// A boundary that comes meanwhile makes the thread look again.
+// If a boundary comes meanwhile, the thread refreshes its view once more.
 inline thread_needs needs_of(const thread_state& thread, const view& now) noexcept {
     thread_needs needs;
     needs.windows = now.windows;
@@ -88,7 +88,7 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// Bytes until the next sample. The gap has no memory, so it may be drawn anew whenever the mean
+// Bytes until the next sample. The gap is memoryless, so it may be drawn anew whenever the mean
 // changes.
 inline std::uint64_t next_gap(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
@@ -96,7 +96,7 @@ inline std::uint64_t next_gap(thread_state& thread) noexcept {
     return draw_gap(thread.dice, thread.sample_bytes);
 }
 
-// False: no window is open any more.
+// Returns false when no window is open any more.
 ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
     view now;
     if (!process.entry.load(now)) {
@@ -112,7 +112,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         for (plain_place& each : thread.plain) each.cohort_id = 0;
         forget_pending(thread);
     }
-    // Numbers that are asked for are those of before this event.
+    // A reader that asks for numbers gets those from before this event.
     if (thread.question.step.load(memory_order::relaxed) != question_step::nobody_asks) {
         answer_reading(thread);
     }
@@ -139,22 +139,22 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
-        // The remembered chains were cut at another depth, or found in another way.
+        // The remembered chains have another depth, or were found by another method.
         thread.memo.release();
         thread.frames = needs.frames;
         thread.method = method;
     }
-    // Without its caches the thread records no stacks; find_cohort counts that as a loss.
+    // Without its caches the thread records no stacks; find_cohort() counts that as a loss.
     if (thread.mode >= charge::stacks && !thread.memo.is_ready()) {
         const bool is_ready = thread.memo.prepare(thread.frames, thread.method);
         if (!is_ready && thread.mode == charge::stacks) thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
-    // A watched thread has no up-to-date view, so that all its events take the slow path.
+    // The view of a watched thread is never up to date, so that all its events take the slow path.
     const bool is_watched = is_watched_thread(thread.instance.load(memory_order::relaxed));
     thread.view_number = is_watched ? no_view : now.number;
     thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
-    // Where numbers are wanted, the next allocation finds the counters and straightens the view.
+    // In mode `numbers` the next allocation finds the counters and makes the view straight.
     for (plain_place& each : thread.plain) each.counters = nullptr;
     return true;
 }

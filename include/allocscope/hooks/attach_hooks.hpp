@@ -30,38 +30,40 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// What attach_hooks() did. A word is one through which a module calls a function, or an initial
-// value of a variable with the function's address.
+// What attach_hooks() did. A word is memory through which a module calls a function, or a variable
+// whose initial value is the address of the function.
 struct attached_hooks {
     bool is_attached = false;
-    const char* refusal = "";         // why not; "" when it is
+    const char* refusal = "";         // why hooks are not attached; "" when they are
     std::size_t words = 0;            // lead to allocscope now
-    std::size_t words_of_others = 0;  // hold something that the loader did not write; left alone
+    std::size_t words_of_others = 0;  // hold what the loader did not write; left alone
     std::size_t words_refused = 0;    // the kernel refused to make them writable, or memory
 };
 
 // From now on windows see the calls of malloc and its family that the program, its libraries and
-// the C library make; what an operator allocates stays one event of the operator. For programs that
-// include operator_new_delete.hpp only: where malloc is replaced already it has no effect and says
-// why. So it is in a plugin whose program has the operators, under a sanitizer, and where the
-// operators are in a library that may be unloaded.
+// the C library make. What an operator allocates stays one event of the operator. This function is
+// only for programs that include operator_new_delete.hpp. It has no effect and says why where
+// malloc is already replaced, in a plugin whose program has the operators, under a sanitizer, and
+// where the operators are in a library that may be unloaded.
 //
 // Libraries that are loaded later are found at the next dlsym() or dlvsym() of any module, when a
-// window opens, at stats(), and by calling attach_hooks() again. What they call before that is not
-// seen, nor are calls through addresses that a program has copied before attaching.
+// window opens, at stats(), and when attach_hooks() is called again. Calls that they make earlier
+// are not seen, and neither are calls through addresses that a program copied before attaching.
 //
-// Throws nothing. Costs about a millisecond, or microseconds when no library has come or gone.
+// Throws nothing. Costs about a millisecond, or microseconds when no library was loaded or unloaded
+// since the last call.
 inline attached_hooks attach_hooks() noexcept;
 
-// Puts back what each word held, wherever it still leads to allocscope. Blocks may be freed before
-// and after. True: hooks were attached. Other threads may be inside the hooks meanwhile.
+// Restores what each word held, wherever the word still leads to allocscope. Blocks may be freed
+// before and after. Returns whether hooks were attached. Other threads may be inside the hooks
+// meanwhile.
 inline bool detach_hooks() noexcept;
 
 // definitions
 
 namespace detail {
 
-// Set before the underlying allocator is chosen for attach_hooks().
+// Set before attach_hooks() chooses the underlying allocator.
 ALLOCSCOPE_HIDDEN inline atomic<bool> is_chosen_for_attaching{false};
 
 // Whether both addresses lie in one module.
@@ -107,7 +109,7 @@ inline const char* malloc_refusal() noexcept {
 
 inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
-    found->pause(+1);  // what the C library allocates for the handlers is nobody's
+    found->pause(+1);  // nobody is charged for what the C library allocates here
     prepare_walks_for_forks();
     found->pause(-1);
     if (!are_in_one_module(found, &process)) {
@@ -130,7 +132,8 @@ inline attached_hooks attach_hooks() noexcept {
     if (result.refusal[0] != '\0') return result;
     detail::is_chosen_for_attaching.store(true, detail::memory_order::release);
     detail::find_attached_functions();
-    // Views of before do not know that malloc is hooked: a boundary makes each thread look anew.
+    // Earlier views do not know that malloc is hooked: a boundary makes each thread refresh its
+    // view.
     if (detail::process.entry.word() != 0) {
         options numbers;
         numbers.record = recording::counters;
@@ -139,7 +142,7 @@ inline attached_hooks attach_hooks() noexcept {
     detail::walk_modules(purpose::attach);
     detail::process.look_for_modules.store(&detail::look_for_modules_now,
                                            detail::memory_order::release);
-    // Until the loader's lookups that were under way have written what they found.
+    // Repeated until the loader's lookups that were under way have written what they found.
     detail::walk_request last = detail::walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
         last = detail::walk_modules(purpose::look);

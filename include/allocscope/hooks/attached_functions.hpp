@@ -2,15 +2,15 @@
 //
 // Room:     hooks (floor 6), malloc-safe, but for dlsym and dlvsym
 // Called:   by every module whose words attach_hooks() has changed
-// Threads:  any, also in signal handlers; also after detach_hooks(), by who has kept an address
+// Threads:  any, also in signal handlers; also after detach_hooks(), by code that kept an address
 // Memory:   the underlying allocator's
 //
-// Each function is what malloc_family.hpp defines under the name of the C library.
+// Each function does what malloc_family.hpp defines under the name of the C library.
 //
-// dlsym and dlvsym are among them for another reason: whoever has loaded a library asks next for
-// its functions. That is the moment to change the words of the library, and no lock is held that
-// the loader would not take itself. The call is passed on as the last act, so that the C library
-// sees the caller's own address, by which RTLD_NEXT is understood.
+// dlsym and dlvsym are replaced for another reason: code that has loaded a library asks next for
+// its functions. That is the moment to change the words of the library, and no lock is held then
+// that the loader would not take itself. The call is passed on by a tail call, so that the C
+// library sees the address of the caller, which RTLD_NEXT depends on.
 
 #ifndef ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 #define ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
@@ -28,8 +28,8 @@
 
 #include <dlfcn.h>  // dlsym, RTLD_DEFAULT
 
-// Whatever the program is compiled with, a call at the end of a function takes its frame's place:
-// of a function without noexcept, which clang would keep a frame for.
+// With any compiler options these functions end with a tail call, which reuses their frame. They
+// are not noexcept, because clang would keep a frame for that.
 #if defined(__clang__)
     #define ALLOCSCOPE_PRIVATE_PASSES_ON ALLOCSCOPE_NOINLINE
     #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((musttail)) return
@@ -50,7 +50,8 @@ namespace detail {
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #undef ALLOCSCOPE_PRIVATE_DEFINE
 
-// Not taken from our own tables, which lead to the functions below.
+// The C library's functions. They are not read from our own tables, which lead to the functions
+// below.
 ALLOCSCOPE_HIDDEN inline void* (*next_dlsym)(void*, const char*) noexcept = nullptr;
 ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) noexcept = nullptr;
 
@@ -76,7 +77,7 @@ ALLOCSCOPE_PRIVATE_PASSES_ON void* attached_dlvsym(void* library, const char* na
 struct attached_function {
     const char* name;
     std::uintptr_t hook;
-    std::uintptr_t next;  // what the loader writes for the name; 0: the function is not there
+    std::uintptr_t next;  // what the loader writes for the name; 0: there is no such function
 };
 
 #define ALLOCSCOPE_PRIVATE_COUNT(result, name, parameters, arguments) +1
@@ -94,8 +95,8 @@ inline std::uintptr_t address_of_function(Function function) noexcept {
     return address;
 }
 
-// Fills the table above and chooses the underlying allocator. Before the first word is changed;
-// not while the loader's lock is held.
+// Fills the table above and chooses the underlying allocator. Called before the first word is
+// changed, and not while the loader's lock is held.
 inline void find_attached_functions() noexcept {
     std::uint32_t count = 0;
     const auto add = [&count](const char* name, std::uintptr_t hook, std::uintptr_t next) {

@@ -1,4 +1,4 @@
-// attached_hooks.hpp - changes the words by which modules call malloc, and puts them back.
+// attached_hooks.hpp - changes the words through which modules call malloc, and restores them.
 //
 // Room:     hooks (floor 6), not for use inside a hook: takes the loader's lock
 // Called:   by hooks/attach_hooks.hpp; by the engine and dlsym while hooks are attached
@@ -6,12 +6,12 @@
 //           Forks wait for it: hooks/walks_and_forks.hpp
 // Memory:   hooks/changed_slots.hpp
 //
-// The loader's lock is the one that dl_iterate_phdr takes: no module is loaded into its list or
-// unmapped meanwhile. It is the only lock, so that none can be taken in the wrong order.
+// The loader's lock is the one that dl_iterate_phdr takes. While it is held, no module is added to
+// the loader's list or unmapped. No other lock is taken, so none can be taken in the wrong order.
 //
-// A module is in the list before it is relocated, while another thread is still loading it. Then
-// the loader itself writes its words, so it is left alone until _dl_find_object knows it, which
-// comes after.
+// A module that another thread is still loading is in the list before it is relocated. Until then
+// the loader itself writes the module's words. So the module is left alone until _dl_find_object
+// knows it, which comes after the relocation.
 //
 // A word is changed when it holds what the loader wrote: the function of the underlying allocator,
 // or the way to the loader's lookup. A word that holds anything else belongs to another tool, or to
@@ -77,7 +77,7 @@ inline std::uintptr_t read_word(const std::uintptr_t* word) noexcept {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// False: another value was written meanwhile, by the loader's lookup.
+// Returns false when the loader's lookup has written another value meanwhile.
 inline bool replace_word(std::uintptr_t* word, std::uintptr_t from, std::uintptr_t to) noexcept {
     return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
@@ -132,7 +132,8 @@ private:
         }
     }
 
-    // So that it is seen when the other tool ends. Without memory it is seen when a module comes.
+    // Remembers another tool's word, so that a later walk sees when that tool ends. Without memory,
+    // the next walk after a module was loaded sees it.
     void note_of_other(const module_slot& slot, std::uintptr_t held,
                        std::uint32_t number) noexcept {
         changed_slots::entry* const entry = entry_of(slot);
@@ -143,12 +144,12 @@ private:
         entry->walk = attached.walk;
     }
 
-    // Those of the walk before stay, too: this one has not yet met them all.
+    // The entries of the previous walk are kept, too, because this walk has not yet met all words.
     static changed_slots::entry* entry_of(const module_slot& slot) noexcept {
         return attached.slots.find_or_add(slot.word, attached.walk - 1);
     }
 
-    // False: the word cannot be remembered, or not be written.
+    // Returns false when the word cannot be remembered, or cannot be written.
     bool remember(const module_slot& slot, std::uintptr_t held, std::uint32_t number) noexcept {
         if (!pages_.open_for(address_of(slot.word))) return false;
         changed_slots::entry* const entry = entry_of(slot);
@@ -165,18 +166,19 @@ private:
         return true;
     }
 
-    // Whether the loader wrote that, and a call by it ends in the underlying function.
+    // Whether the loader wrote `held`, and a call through it ends in the underlying function.
     bool leads_to(const module_slot& slot, std::uintptr_t held,
                   const attached_function& function) const noexcept {
         if (held == function.next) return true;
         if (slot.own != 0 && slot.own != function.next && !is_libc()) return false;
         if (slot.is_call && held != slot.own && segments_.holder_of(held, 1) != nullptr)
             return true;
-        // A program at a fixed place has one address for a function: of a jump in itself.
+        // In a program at a fixed place, the address of a function is that of a jump in the
+        // program.
         return held - attached.program_begin < attached.program_end - attached.program_begin;
     }
 
-    // The C library asks for another malloc as everybody does, though it has one.
+    // The C library calls malloc through a word like any other module, although it defines malloc.
     bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
 
     void put_back(const module_slot& slot) noexcept {
@@ -192,13 +194,13 @@ private:
     slots_of_module slots_;
 };
 
-// --- all modules, in the loader's hands ---
+// --- all modules, under the loader's lock ---
 
 inline bool is_loader(const dl_phdr_info& info) noexcept {
     return info.dlpi_addr != 0 && info.dlpi_addr == ::getauxval(AT_BASE);
 }
 
-// One walk through all modules. The lock is held from the first module to the last one.
+// One walk through all modules. The lock is held from the first module to the last.
 struct walk_request {
     enum class purpose { attach, look, detach, forget } wanted;
     bool is_begun;
@@ -216,7 +218,7 @@ inline void begin_walk(const dl_phdr_info& program) noexcept {
     attached.not_written = 0;
     attached.program_begin = 0;
     attached.program_end = 0;
-    if (program.dlpi_addr != 0) return;  // nobody has addresses of its jumps
+    if (program.dlpi_addr != 0) return;  // other modules do not use the addresses of its jumps
     for (std::size_t i = 0; i < program.dlpi_phnum; ++i) {
         const Elf64_Phdr& each = program.dlpi_phdr[i];
         if (each.p_type != PT_LOAD) continue;
@@ -225,8 +227,9 @@ inline void begin_walk(const dl_phdr_info& program) noexcept {
     }
 }
 
-// Whether no module came or went, and no word was written since: by a lookup of the loader that was
-// slower than we, or by another tool. All modules of the last walk are there, so words can be read.
+// Whether nothing has changed since the last walk: no module was loaded or unloaded, and no word
+// was written by a lookup of the loader that was slower than the walk, or by another tool. All
+// modules of the last walk are still there, so the words can be read.
 inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     if (attached.loads != info.dlpi_adds || attached.unloads != info.dlpi_subs) return false;
     bool is_same = true;
@@ -245,7 +248,7 @@ inline void tell_numbers(walk_request& request) noexcept {
     request.not_written = attached.not_written;
 }
 
-// False: nothing is to be done.
+// Returns false when there is nothing to do.
 inline bool begin_request(walk_request& request, const dl_phdr_info& program) noexcept {
     using purpose = walk_request::purpose;
     request.is_begun = true;
@@ -255,7 +258,7 @@ inline bool begin_request(walk_request& request, const dl_phdr_info& program) no
     }
     if (request.wanted == purpose::attach && !attached.is_attached) {
         attached.is_attached = true;
-        attached.loads = 0;  // no such count: all modules are walked through
+        attached.loads = 0;  // the loader never has this count, so all modules are visited
     }
     if (!attached.is_attached) return false;
     if (request.wanted == purpose::detach) {
@@ -276,7 +279,7 @@ inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
     if (is_loader(*info)) return 0;
     module_walk module{*info};
     if (!module.is_ready()) {
-        attached.loads = 0;  // walk through all modules again next time
+        attached.loads = 0;  // visit all modules again next time
     } else if (request.wanted == walk_request::purpose::detach) {
         module.put_back();
     } else {

@@ -1,4 +1,5 @@
-// chained_allocator.hpp - jemalloc, tcmalloc, mimalloc and whoever else replaced malloc before us.
+// chained_allocator.hpp - calls another malloc than glibc's: jemalloc, tcmalloc, mimalloc or
+// others.
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by the hooks through hooks/underlying_allocator.hpp, when the next malloc in the search
@@ -6,9 +7,9 @@
 // Threads:  any
 // Memory:   the other allocator's
 //
-// Every block is theirs, so all functions are: where they do not define one that glibc has, it is
-// told by their posix_memalign. They are never asked for less than `smallest_block_bytes`, so that
-// no two blocks share a slot of the live object map.
+// Every block is the other allocator's, so every call goes to it. If it does not define a function
+// that glibc has, its posix_memalign is called instead. It is never asked for less than
+// `smallest_block_bytes`, so that no two blocks share a slot of the live object map.
 
 #ifndef ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
@@ -27,7 +28,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One function of each kind.
+// A pointer to each function of an allocator.
 struct allocator_functions {
 #define ALLOCSCOPE_PRIVATE_MEMBER(result, name, parameters, arguments) \
     atomic<result(*) parameters noexcept> name;
@@ -40,7 +41,7 @@ ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcep
     return place.load(memory_order::acquire);
 }
 
-// Theirs, or glibc's where they have none.
+// The other allocator's functions, or glibc's where it has none.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions next_definitions{};
 
 constexpr std::size_t raised(std::size_t bytes) noexcept {
@@ -85,7 +86,7 @@ inline std::size_t chained_malloc_usable_size(void* block) noexcept {
     return function_in(next_definitions.malloc_usable_size)(block);
 }
 
-// --- in place of what they do not define ---
+// --- in place of functions that the other allocator does not define ---
 
 inline void* replaced_memalign(std::size_t alignment, std::size_t bytes) noexcept {
     std::size_t power = sizeof(void*);
@@ -108,7 +109,7 @@ inline void* replaced_pvalloc(std::size_t bytes) noexcept {
     errno = ENOMEM;
     return nullptr;
 }
-// All that is known of the block is what was asked for at least.
+// All that is known of the block is the least size that is requested for any block.
 inline std::size_t replaced_malloc_usable_size(void* block) noexcept {
     return early_malloc_usable_size(block);
 }

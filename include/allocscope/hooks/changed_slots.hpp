@@ -1,12 +1,12 @@
-// changed_slots.hpp - what stood in the words that attach_hooks() has changed.
+// changed_slots.hpp - what the words held that attach_hooks() has changed.
 //
 // Room:     hooks (floor 6), not for use inside a hook: only while the loader's lock is held
 // Called:   by hooks/attached_hooks.hpp
 // Threads:  one at a time, under the loader's lock
 // Memory:   pages from the kernel, 16 KiB at first
 //
-// A hash table by the address of the word. Words of modules that are gone stay in it until it
-// grows, and are never read: they bear the number of an older walk.
+// A hash table whose key is the address of the word. Words of modules that were unloaded stay in
+// the table until it grows. They are never read, because they have the number of an older walk.
 
 #ifndef ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
 #define ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
@@ -25,21 +25,21 @@ class changed_slots {
 public:
     struct entry {
         std::uintptr_t* word;     // null: unused
-        std::uintptr_t original;  // what the word held before, or holds if it is of another tool
+        std::uintptr_t original;  // what the word held before, or holds if it is another tool's
         std::uint32_t function;
-        std::uint32_t is_of_other;  // 0: it leads to us
+        std::uint32_t is_of_other;  // 0: the word leads to us
         std::uint64_t walk;         // the last walk that met the word
     };
 
-    // Null: the word was not changed.
+    // Returns null when the word was not changed.
     entry* find(std::uintptr_t* word) noexcept {
         if (room_ == 0) return nullptr;
         entry& place = place_of(word);
         return place.word == word ? &place : nullptr;
     }
 
-    // The entry of the word, made if there is none. Entries of walks before `oldest` may go. Null:
-    // no memory.
+    // Returns the entry of the word, and makes it if there is none. Entries of walks before
+    // `oldest` may be dropped. Null when there is no memory.
     entry* find_or_add(std::uintptr_t* word, std::uint64_t oldest) noexcept {
         if (used_ * 2 >= room_ && !make_room(oldest)) return nullptr;
         entry& place = place_of(word);
@@ -65,7 +65,7 @@ public:
 private:
     static constexpr std::size_t first_room = 512;
 
-    // Where the word is or belongs; there is always an unused place.
+    // The place where the word is or belongs. There is always an unused place.
     entry& place_of(const std::uintptr_t* word) noexcept {
         const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15U;
         std::size_t place = (mixed >> 20U) & (room_ - 1);

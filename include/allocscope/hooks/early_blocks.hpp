@@ -1,4 +1,4 @@
-// early_blocks.hpp - the few blocks of glibc that were handed out before another malloc was found.
+// early_blocks.hpp - the few blocks that glibc handed out before another malloc was found.
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by hooks/underlying_allocator.hpp and hooks/chained_allocator.hpp
@@ -6,8 +6,9 @@
 // Memory:   glibc's
 //
 // A lookup by dlsym() that succeeds allocates nothing. But a program may bring a dlsym() of its
-// own, and a signal handler may allocate meanwhile. Then there is no allocator yet to ask, so glibc
-// is, and its blocks are remembered: they go back to glibc, whoever is asked later.
+// own, and a signal handler may allocate during the lookup. No other allocator is known at that
+// time, so glibc allocates the block, and the block is remembered. It goes back to glibc, whichever
+// allocator is used later.
 
 #ifndef ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 #define ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
@@ -21,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
-// Names that glibc exports for whoever replaces malloc.
+// Names that glibc exports for programs that replace malloc.
 extern "C" {
 void* __libc_malloc(std::size_t bytes) noexcept;
 void* __libc_calloc(std::size_t count, std::size_t bytes) noexcept;
@@ -38,7 +39,8 @@ class early_blocks {
 public:
     static constexpr std::uint32_t most = 64;
 
-    // Takes over a block of glibc's. Null: there is none, or no room to remember it.
+    // Takes over a block of glibc's. Returns null when `block` is null, or when there is no room to
+    // remember it. In the second case the block is freed.
     void* keep(void* block) noexcept {
         if (block == nullptr) return nullptr;
         for (atomic<void*>& each : blocks_) {
@@ -57,7 +59,7 @@ public:
         return ALLOCSCOPE_UNLIKELY(is_used_.load(memory_order::relaxed)) && find(block);
     }
 
-    // Whether it was one; then it is free.
+    // Returns whether this was an early block. If so, it has been freed.
     ALLOCSCOPE_FAST_PATH bool release(void* block) noexcept {
         if (!contains(block)) return false;
         forget(block);
@@ -65,7 +67,7 @@ public:
         return true;
     }
 
-    // Of a block that contains() knows. It stays glibc's.
+    // For a block that contains() knows. The resized block is glibc's, too.
     ALLOCSCOPE_SLOW_PATH void* resize(void* block, std::size_t bytes) noexcept {
         forget(block);
         void* moved = __libc_realloc(block, bytes);
@@ -94,7 +96,7 @@ private:
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline early_blocks early{};
 
-// --- what a thread is given while it looks for the allocator ---
+// --- the functions for a thread that is looking for the allocator ---
 
 inline void* early_malloc(std::size_t bytes) noexcept {
     return early.keep(__libc_malloc(bytes));
@@ -106,7 +108,7 @@ inline void* early_realloc(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return early_malloc(bytes);
     return early.contains(block) ? early.resize(block, bytes) : nullptr;
 }
-// What is not one of them came from nobody yet.
+// No allocator has handed out any other block yet.
 inline void early_free(void* block) noexcept {
     static_cast<void>(early.release(block));
 }
@@ -128,7 +130,7 @@ inline void* early_valloc(std::size_t bytes) noexcept {
 inline void* early_pvalloc(std::size_t bytes) noexcept {
     return early_valloc((bytes + page_bytes - 1) & ~(page_bytes - 1));
 }
-// glibc tells it by the name that is ours. No block of it has less room.
+// glibc answers this only under the name that we replace. No block of glibc has less room.
 inline std::size_t early_malloc_usable_size(void* block) noexcept {
     return block == nullptr ? 0 : smallest_block_bytes;
 }

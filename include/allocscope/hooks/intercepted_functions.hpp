@@ -9,9 +9,9 @@
 //
 //     ACTION(result, name, parameters, arguments)
 //
-// From it are generated the table of the underlying functions (hooks/underlying_allocator.hpp) and
-// the symbols that replace them (define_once/malloc_definitions.hpp). The hook of a function has
-// its name with `hooked_` before it (hooks/malloc_entry.hpp).
+// The list generates the table of the underlying functions (hooks/underlying_allocator.hpp) and the
+// symbols that replace them (define_once/malloc_definitions.hpp). The hook of a function has the
+// function's name with `hooked_` before it (hooks/malloc_entry.hpp).
 //
 //     births       malloc calloc posix_memalign aligned_alloc memalign valloc pvalloc
 //     deaths       free free_sized free_aligned_sized
@@ -23,7 +23,7 @@
 
 #include <cstddef>  // size_t
 
-// What every C library and every other malloc defines.
+// Functions that every C library and every other malloc defines.
 #define ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)                                                  \
     ACTION(void*, malloc, (std::size_t bytes), (bytes))                                          \
     ACTION(void*, calloc, (std::size_t count, std::size_t bytes), (count, bytes))                \
@@ -37,8 +37,8 @@
     ACTION(void*, pvalloc, (std::size_t bytes), (bytes))                                         \
     ACTION(std::size_t, malloc_usable_size, (void* block), (block))
 
-// What can be told by those above. Not all C libraries have them: C23 brought two, and where glibc
-// has the third, it calls realloc by its name, which is ours.
+// Functions that can be written with those above. Not all C libraries have them: C23 added two, and
+// glibc's version of the third calls realloc by its name, which is ours.
 #define ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)                                                  \
     ACTION(void*, reallocarray, (void* block, std::size_t count, std::size_t bytes),          \
            (block, count, bytes))                                                             \

@@ -1,16 +1,16 @@
-// malloc_entry.hpp - what malloc and its family do when they are ours.
+// malloc_entry.hpp - what malloc and its family do when allocscope has replaced them.
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by the symbols of define_once/malloc_definitions.hpp, inlined into each of them
 // Threads:  any, also in signal handlers, before main and after exit
 // Memory:   the underlying allocator's
 //
-// Every result is the underlying function's, with its arguments and its errno. Only an allocation
-// that a sampled window draws gets another block than it would have: one that begins at a page
+// Every result is the underlying function's, with the program's arguments and with its errno. There
+// is one exception: an allocation that a sampled window draws gets a block that begins at a page
 // (record/sampler.hpp). Requests that the underlying function refuses are not recorded.
 //
-// While no window is open, a function costs one load and one branch more than its name being
-// looked up by the loader's table once more.
+// While no window is open, a function costs one load and one branch more, and one more indirect
+// call, like the one through the loader's table.
 
 #ifndef ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
 #define ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
@@ -48,7 +48,7 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_CALL)
 
 // --- blocks at a page, for samples ---
 
-// Null when there is no memory for it; errno stays.
+// Returns null when there is no memory for the block. Keeps errno.
 inline void* block_at_page(std::size_t bytes) noexcept {
     const int saved_errno = errno;
     void* block = nullptr;
@@ -59,7 +59,8 @@ inline void* block_at_page(std::size_t bytes) noexcept {
     return block;
 }
 
-// The same bytes at a page; the block itself when it begins there, or when there is no memory.
+// Returns a copy of the block that begins at a page, and frees the old one. Returns the block
+// itself when it begins at a page already, or when there is no memory.
 inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noexcept {
     if (may_be_sample(block)) return block;
     void* moved = block_at_page(bytes);
@@ -69,8 +70,8 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
     return moved;
 }
 
-// Whether a large block of glibc comes straight from the kernel, so that it is zero: glibc's calloc
-// looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
+// Whether a large block of glibc comes straight from the kernel and is therefore zero. glibc's
+// calloc looks at the same bit before the block. (M_PERTURB sets every byte to another value.)
 inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
     if (!is_glibc_underlying.load(memory_order::relaxed)) return false;
@@ -79,8 +80,8 @@ inline bool is_from_kernel(const char* block) noexcept {
     return (chunk_size & is_mapped) != 0 && block[0] == 0;
 }
 
-// Sets a block to zero. In a large one, pages that are zero already are read and not written, so
-// that they take no memory.
+// Sets a block to zero. In a large block, pages that are already zero are only read, so that they
+// take no memory.
 inline void set_to_zero(char* block, std::size_t bytes) noexcept {
     if (bytes < least_mapped_bytes) {
         std::memset(block, 0, bytes);
@@ -103,8 +104,8 @@ inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
 
 // --- while a window is open: births ---
 
-// Any allocation, in any state of the thread. `obtain(true)` is to return a block at a page if it
-// can. Null: refused, with errno set.
+// Handles any allocation, in any state of the thread. `obtain(true)` returns a block at a page if
+// it can. Returns null when the request is refused, with errno set.
 template <class Obtain>
 inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& obtain) noexcept {
     if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
@@ -144,8 +145,8 @@ ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
     });
 }
 
-// For the functions that align: which alignments they take is their own business, so they are
-// called first in any case.
+// For the functions that align. Each of them decides which alignments it accepts, so it is called
+// first in every case.
 template <class Align>
 inline void* align_watched(std::size_t bytes, std::uintptr_t frame, Align&& align) noexcept {
     return obtain_watched(bytes, frame, [&](bool is_sample) {
@@ -194,8 +195,8 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
-// How much of a block of `bytes` may be content of the old one, which had this room. Not every
-// malloc that is not glibc's tells the room.
+// How many bytes of the old block, which had `room` bytes, a block of `bytes` bytes may contain.
+// Some allocators other than glibc's do not report the room.
 inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     const bool is_room_known =
         room > smallest_block_bytes || is_glibc_underlying.load(memory_order::relaxed);
@@ -225,8 +226,8 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
         return nullptr;
     }
     const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
-    // A block that is at a page stays there when it grows where it is, or by moving pages. So a
-    // large one that grows step by step is not copied each time.
+    // A block that begins at a page stays there when it grows in place, or when its pages are
+    // moved. So a large block that grows step by step is not copied each time.
     if (drawn == draw::sample) block = moved_to_page(block, bytes_to_keep(room, bytes), bytes);
     on_resized(taken, block, bytes, frame, drawn);
     return block;
@@ -234,11 +235,12 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 
 // --- the bodies of the functions ---
 
-// Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
-// and the countdown has let it pass. `word` is the gate's. What is asked first costs least.
+// Whether a request needs no record and is not a sample: either no window is open, or only sampled
+// windows are open and the countdown has let it pass. `word` is the gate's word. The cheapest check
+// comes first.
 ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
     if (begins_with_first_event) {
-        const auto number = static_cast<std::int64_t>(word);  // below 0: with every_event
+        const auto number = static_cast<std::int64_t>(word);  // below 0 if every_event is set
         if (ALLOCSCOPE_LIKELY(number > std::int64_t{gate::untouched})) {
             return passes(current_entry, word, bytes);
         }
@@ -252,8 +254,8 @@ ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noex
 
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 
-// What the others of the family do in any state of the thread. Nothing that is freed or asked about
-// by the first event was recorded.
+// What the other functions do at the first event, in any state of the thread. The block that they
+// get was never recorded.
 inline void* watched_first_realloc(void* old, std::size_t bytes, std::uintptr_t frame) noexcept {
     return watched_realloc(old, bytes, false, frame);
 }
@@ -264,7 +266,7 @@ inline std::size_t watched_first_malloc_usable_size(void* block, std::uintptr_t)
     return underlying_malloc_usable_size(block);
 }
 
-// Begins the recording, if the library is ready for it, and records the event by the frame of the
+// Begins the recording, if the library is ready for it, and records the event with the frame of the
 // function that the program has called.
 template <auto Watched, auto Unready, class... Arguments>
 ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
@@ -274,8 +276,8 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
     return Watched(arguments..., frame);
 }
 
-    // Returns from the function if this is the first event. Asked before a thread's state is
-    // touched: a library that is not ready has none.
+    // Returns from the function if this is the first event. This check comes before any access to a
+    // thread's state, because a library that is not ready has none.
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)                       \
         if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                                 \
             return first_event<&watched, &unready>(__builtin_return_address(0), hook_frame(), \
@@ -286,16 +288,18 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)
 #endif
 
-// --- what is asked of every request ---
+// --- the checks on every request ---
 
-// Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
+// Whether each allocation of the thread is recorded and neither samples nor watches have to be
+// checked.
 ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
     return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
 }
 
-// What is recorded is apart where it has registers to save: an allocation that passes shall not. In
-// an executable the compiler sees to it by itself. In a library it keeps the distance to the
-// thread's state in a register, over the call of malloc and for all that the function does.
+// The recording part is a separate function where it has to save registers, because an allocation
+// that passes must not pay for that. In an executable the compiler does so by itself. In a library
+// it keeps the distance to the thread's state in a register, over the call of malloc and in all of
+// the function.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT && defined(__OPTIMIZE__)
     #define ALLOCSCOPE_PRIVATE_RECORDED ALLOCSCOPE_NOINLINE
 #else
@@ -303,8 +307,8 @@ ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
 #endif
 
 ALLOCSCOPE_PRIVATE_RECORDED void* recorded_malloc(std::size_t bytes, std::uint64_t word) noexcept {
-    // Parts what is kept over the call from the argument, so that the compiler saves registers here
-    // and not while no window is open.
+    // Separates the value that is kept over the call from the argument, so that the compiler saves
+    // registers here and not while no window is open.
     __asm__("" : "+r"(bytes));
     if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
@@ -354,7 +358,8 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexce
 
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        // It may be the first event of the process: where frees are looked at, that is asked, too.
+        // This free may be the first event of the process. Only a free that is looked up makes this
+        // check.
         ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_first_free, unready_free,
                                        block)
         return free_recorded<&underlying_free>(block);
@@ -408,7 +413,7 @@ ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept
 
 #undef ALLOCSCOPE_PRIVATE_FIRST_EVENT
 
-// --- the derived ones ---
+// --- the functions that call those above ---
 
 ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
                                                std::size_t bytes) noexcept {

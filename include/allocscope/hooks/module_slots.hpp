@@ -1,16 +1,16 @@
-// module_slots.hpp - the words through which a module calls the functions of others.
+// module_slots.hpp - the words through which a module calls functions of other modules.
 //
 // Room:     hooks (floor 6), not for use inside a hook: only while the loader's lock is held
 // Called:   by hooks/attached_hooks.hpp, for each module
 // Threads:  any; the loader's lock keeps the module mapped
 // Memory:   none
 //
-// The loader writes the address of a function of another module into words of this one. Which words
-// and which function stands in its relocations:
+// The loader writes addresses of functions of other modules into words of this module. The
+// relocations of the module say which word gets the address of which function:
 //
 //     PT_DYNAMIC -> DT_JMPREL, DT_RELA -> {word, kind, symbol} -> DT_SYMTAB -> DT_STRTAB
 //
-// Nothing is believed: whatever does not lie in a load segment of the module is skipped.
+// Nothing is trusted: whatever does not lie in a load segment of the module is skipped.
 
 #ifndef ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
 #define ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
@@ -38,7 +38,7 @@ public:
 
     std::uintptr_t base() const noexcept { return base_; }
 
-    // Null: there is none of this type.
+    // Returns null when there is no segment of this type.
     const Elf64_Phdr* of_type(std::uint32_t type) const noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (first_[i].p_type == type) return &first_[i];
@@ -59,7 +59,7 @@ public:
         const Elf64_Phdr* const holder = holder_of(address, bytes);
         return holder != nullptr && (holder->p_flags & PF_R) != 0;
     }
-    // Whether there can be a table of entries made of 8-byte words.
+    // Whether a table of 8-byte words can be read there.
     bool can_read_table(std::uintptr_t address, std::size_t bytes) const noexcept {
         return address % 8 == 0 && can_read(address, bytes);
     }
@@ -70,14 +70,14 @@ private:
     std::size_t count_;
 };
 
-// The pages of a module that nobody may write to once it is relocated. They are opened for the
-// first word that lies there, and shut again at the end.
+// The pages of a module that are read-only once it is relocated. They are made writable for the
+// first word that lies there, and read-only again at the end.
 class relocated_pages {
 public:
     explicit relocated_pages(const loaded_segments& segments) noexcept {
         const Elf64_Phdr* const range = segments.of_type(PT_GNU_RELRO);
         if (range == nullptr) return;
-        // As the loader rounds it.
+        // Rounded as the loader rounds it.
         begin_ = (segments.base() + range->p_vaddr) & ~(page_bytes - 1);
         end_ = (segments.base() + range->p_vaddr + range->p_memsz) & ~(page_bytes - 1);
     }
@@ -87,7 +87,7 @@ public:
     relocated_pages(const relocated_pages&) = delete;
     relocated_pages& operator=(const relocated_pages&) = delete;
 
-    // False: the kernel refused.
+    // Returns false when the kernel refused.
     bool open_for(std::uintptr_t slot) noexcept {
         if (is_open_ || slot < begin_ || slot >= end_) return true;
         is_open_ = protect(PROT_READ | PROT_WRITE);
@@ -103,13 +103,13 @@ private:
     bool is_open_ = false;
 };
 
-// A word of a module, and what the loader was asked to write there.
+// A word of a module, and the function that the loader was asked for.
 struct module_slot {
     std::uintptr_t* word;
     const char* name;    // of the function; the bytes until the end of the table can be read
-    std::size_t room;    // how many those are
-    std::uintptr_t own;  // where the module itself has such a function; 0: it has none
-    bool is_call;        // it may still lead to the loader, which looks the function up
+    std::size_t room;    // how many bytes that is
+    std::uintptr_t own;  // where the module itself defines the function; 0: it does not
+    bool is_call;        // the word may still lead to the loader, which looks the function up
 };
 
 class slots_of_module {
@@ -122,7 +122,8 @@ public:
         read_dynamic(reinterpret_cast<const Elf64_Dyn*>(first), dynamic->p_memsz);
     }
 
-    // Calls visit(const module_slot&) for each word of a kind that holds a function's address.
+    // Calls visit(const module_slot&) for each word into which the loader writes a symbol's
+    // address.
     template <class Visitor>
     void for_each(Visitor&& visit) const noexcept {
         if (names_ == 0 || symbols_ == 0 || !segments_.can_read(names_, names_bytes_)) return;
@@ -131,7 +132,7 @@ public:
     }
 
 private:
-    // Tables of most modules have addresses there, those of a few have offsets.
+    // In most modules the loader has replaced these values by addresses; in a few they are offsets.
     std::uintptr_t address_of(std::uint64_t value) const noexcept {
         return segments_.holder_of(value, 1) != nullptr ? value : segments_.base() + value;
     }

@@ -1,13 +1,13 @@
-// operator_calls.hpp - how the replaced operators call the C library, past the tables of calls.
+// operator_calls.hpp - the words through which the replaced operators call the C library.
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by define_once/operator_memory.hpp; hooks/attached_hooks.hpp looks at it
 // Threads:  any
 // Memory:   none
 //
-// attach_hooks() changes the tables by which modules call malloc, also that of the program itself.
-// What an operator allocates is counted as the operator's, and once. So the operators do not call
-// by that table, but by these three words, which cost what the table does.
+// attach_hooks() changes the tables through which modules call malloc, including the program's own.
+// But an allocation by an operator must be counted once, as the operator's. So the operators do not
+// call through that table but through these three words, at the same cost.
 
 #ifndef ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
 #define ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP

@@ -1,20 +1,21 @@
-// underlying_allocator.hpp - whose memory the hooks hand on: glibc's, or that of another malloc.
+// underlying_allocator.hpp - the allocator behind the hooks: glibc's, or another malloc.
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by every hook, in place of the function that it replaces
-// Threads:  any; whoever calls first looks for the functions, several threads if they are first
+// Threads:  any; the first caller looks for the functions, and so may several threads at once
 // Memory:   none
 //
-// It is what the program would call if our symbols were not there: the next definition in the
-// loader's search order. That is another malloc when one is linked or preloaded. The lookups need
-// no memory (hooks/early_blocks.hpp), because they ask only for names that every glibc has.
+// The underlying allocator is the one that the program would call without our symbols: the next
+// definition in the loader's search order. If another malloc is linked or preloaded, it is that
+// one. The lookups need no memory (hooks/early_blocks.hpp), because they ask only for names that
+// every glibc has.
 //
 //     malloc() -> hooked_malloc -> underlying.malloc -> first_malloc      before the choice
 //                                                    -> glibc's own       usually
 //                                                    -> chained_malloc -> another one's
 //
-// glibc's blocks lie 32 bytes apart whatever was asked for, as the live object map demands. So
-// nothing is added to a request, and malloc_usable_size() says what it would say without us.
+// glibc's blocks lie at least 32 bytes apart for every size, as the live object map requires. So
+// nothing is added to a request, and malloc_usable_size() returns what it would return without us.
 
 #ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
@@ -37,37 +38,38 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The first call of each function, and every one while the choice is made.
+// Called by the first call of each function, and by every call while the choice is made.
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
     result first_##name parameters noexcept;
 ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
 #undef ALLOCSCOPE_PRIVATE_FIRST
 
-// What the hooks call.
+// The functions that the hooks call.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions underlying{
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) {&first_##name},
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
 #undef ALLOCSCOPE_PRIVATE_FIRST
 };
 
-// Whether that is glibc's malloc itself.
+// Whether these are the functions of glibc's malloc itself.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
-// This thread looks for the functions: what it allocates meanwhile is for the lookup.
+// True while this thread looks for the functions. What it allocates meanwhile is for the lookup.
 ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
     false;
 
 // --- the choice ---
 
-// The loader's functions, called past the table of calls: the first allocation may come while it is
-// still being filled, from the resolver of an indirect function in a library.
+// Makes the compiler call the loader's functions without the call table. The first allocation may
+// come while that table is still being filled, from the resolver of an indirect function in a
+// library.
 template <class Function>
 ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
     __asm__("" : "+r"(function));
     return function;
 }
 
-// As strstr, which is an indirect function: it may not be there yet either.
+// Like strstr, which is an indirect function and so may not be ready either.
 inline const char* find_text(const char* text, const char* part) noexcept {
     for (; *text != '\0'; ++text) {
         std::size_t same = 0;
@@ -92,9 +94,9 @@ struct module_of {
     const char* file = "";
 };
 
-// Whether the program finds our definition. Another library may stand before ours. A program that
-// is linked to a fixed place and takes the address of a function gets that of a jump to it in the
-// program itself: that is no definition.
+// Whether the program finds our definition. Another library may come before ours. If a program that
+// is linked to a fixed place takes the address of a function, it gets the address of a jump in the
+// program itself, and that is no definition.
 inline bool is_ours(const char* name) noexcept {
     void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
     if (module_of{first}.begin == module_of{&is_ours}.begin) return true;
@@ -104,8 +106,8 @@ inline bool is_ours(const char* name) noexcept {
     return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
 }
 
-// Another malloc stands before ours and calls it: a tool that counts, and passes calls on. One that
-// has a heap of its own never does.
+// True when another malloc comes before ours and calls it: a tool that counts, and passes calls on.
+// A malloc with a heap of its own never does that.
 ALLOCSCOPE_HIDDEN inline bool is_passed_on = false;
 
 inline void look_who_calls(const void* caller) noexcept {
@@ -113,9 +115,9 @@ inline void look_who_calls(const void* caller) noexcept {
     is_passed_on = !is_ours("malloc") && module_of{caller}.begin == module_of{first}.begin;
 }
 
-// What the program would find without us, or what is to be called for a tool before us. The
-// functions of libc_malloc_debug.so are for programs alone, which ask for a version; dlsym finds
-// those of libc.so behind it.
+// What the program would find without us, or what we have to call for a tool before us. The
+// functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
+// dlsym finds those of libc.so behind it.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
     void* const scope = is_ours(name) || is_passed_on ? RTLD_NEXT : RTLD_DEFAULT;
@@ -133,7 +135,8 @@ inline Function next_definition(const char* name) noexcept {
     return function;
 }
 
-// glibc's malloc lies in libc.so, and in a library of its own where GLIBC_TUNABLES has it checked.
+// glibc's malloc is in libc.so, or in its own library when GLIBC_TUNABLES asks for checks of
+// malloc.
 inline bool is_of_glibc(const module_of& module) noexcept {
     const module_of libc{next_definition<const char* (*)()>("gnu_get_libc_version")};
     return module.begin == libc.begin || find_text(module.file, "/libc_malloc_debug.so") != nullptr;
@@ -141,7 +144,7 @@ inline bool is_of_glibc(const module_of& module) noexcept {
 
 template <class Function>
 inline void use(atomic<Function>& place, Function function) noexcept {
-    // Release: whoever calls it finds next_definitions filled.
+    // Release: a thread that calls the function finds next_definitions filled.
     place.store(function, memory_order::release);
 }
 
@@ -166,7 +169,7 @@ inline void chain_to(const module_of& other) noexcept {
     use(underlying.malloc, &chained_malloc);
 }
 
-// Blocks of before the library was ready stay where they are; they were never the allocator's.
+// Blocks from before the library was ready stay where they are; no allocator handed them out.
 inline void beside_unready_free(void* block) noexcept {
     if (!unready.contains(block)) chained_free(block);
 }

@@ -1,15 +1,15 @@
-// unready_blocks.hpp - blocks for whoever allocates before the loader has made this library ready.
+// unready_blocks.hpp - blocks for code that allocates before the loader has prepared this library.
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by hooks/malloc_entry.hpp, in the preload library only
-// Threads:  the process has one
+// Threads:  the process has only one then
 // Memory:   64 KiB of zeroed static storage, touched as needed; never used again
 //
-// The loader relocates a preloaded library after those that come behind it in the search order. A
-// function of theirs that chooses an implementation (an IFUNC resolver) may run before that, and
-// may allocate. Then this library can reach nothing but its own variables: no function of another
-// one, no thread-local variable, no address that stands in a table. So such a block comes from
-// here. It is not recorded, but counted.
+// The loader relocates a preloaded library after the libraries that come behind it in the search
+// order. A function of theirs that chooses an implementation (an IFUNC resolver) may run before
+// that, and may allocate. At that time this library can reach nothing but its own variables: no
+// function of another library, no thread-local variable, no address that is stored in a table. So
+// such a block comes from here. It is not recorded, but counted.
 
 #ifndef ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
 #define ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
@@ -26,7 +26,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Its own address, once the loader has written it there.
+// Holds its own address, once the loader has written it there.
 ALLOCSCOPE_HIDDEN inline const volatile void* volatile written_by_loader = &written_by_loader;
 
 inline bool is_relocated() noexcept {
@@ -35,7 +35,7 @@ inline bool is_relocated() noexcept {
 
 class unready_blocks {
 public:
-    // Null: there is no room. `alignment` is a power of two.
+    // Returns null when there is no room. `alignment` is a power of two.
     void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         const auto first = reinterpret_cast<std::uintptr_t>(room_);
         const std::size_t least = alignment < 16 ? 16 : alignment;
@@ -50,7 +50,7 @@ public:
         return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(room_) <
                sizeof room_;
     }
-    // Of a block that contains() knows.
+    // For a block that contains() knows.
     static std::size_t bytes_of(const void* block) noexcept {
         return static_cast<const head*>(block)[-1].bytes;
     }
@@ -69,19 +69,19 @@ private:
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline unready_blocks unready{};
 
-// memcpy is another library's.
+// Replaces memcpy, which is in another library.
 inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
-// Before the first event, which `caller` asks for. False: the library is not ready for it.
+// Called before the first event, a call by `caller`. Returns false when the library is not ready.
 ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller) noexcept {
     if (!is_relocated()) return false;
     begin_recording(caller);
     return true;
 }
 
-// --- what the functions do then ---
+// --- what the functions do while the library is not ready ---
 
 inline void* unready_malloc(std::size_t bytes) noexcept {
     return unready.allocate(bytes, 16);

@@ -1,14 +1,15 @@
-// walks_and_forks.hpp - no fork while a thread walks through the modules.
+// walks_and_forks.hpp - lets no fork happen while a thread walks through the modules.
 //
 // Room:     hooks (floor 6), not for use inside a hook: may wait
 // Called:   by hooks/attached_hooks.hpp and hooks/attach_hooks.hpp; by the C library around fork()
 // Threads:  any
 // Memory:   none
 //
-// dl_iterate_phdr holds a lock of the loader that glibc does not open again in a forked child. If
-// another thread held it, the child would wait for ever with its first walk. So fork() waits for
-// walks that are under way, and no walk begins until it is done. It is no lock: a thread may walk
-// in a callback of dl_iterate_phdr, while another one walks and waits for the loader.
+// dl_iterate_phdr holds a lock of the loader that glibc does not release in a forked child. If
+// another thread held that lock, the first walk of the child would wait for ever. So fork() waits
+// for walks that are under way, and no walk begins until fork() is done. A lock would not work
+// here: a thread may walk in a callback of dl_iterate_phdr, while another thread walks and waits
+// for the loader.
 
 #ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 #define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
@@ -29,7 +30,7 @@ namespace detail {
 
 struct walks_and_forks {
     atomic<std::uint32_t> walks{0};
-    atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
+    atomic<const void*> forking{nullptr};  // address of the forking thread's `current_entry`
     atomic<bool> is_prepared{false};
 };
 
@@ -42,7 +43,8 @@ inline void before_fork_of_walker() noexcept {
         nobody = nullptr;
         ::sched_yield();
     }
-    // A walk takes far less. The thread itself may be in one, in a signal handler.
+    // A walk takes far less. If fork() is called in a signal handler, this thread itself may be in
+    // a walk.
     constexpr std::uint64_t patience = 100'000'000;
     const std::uint64_t begin = monotonic_ns();
     while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
@@ -59,7 +61,7 @@ inline void after_fork_in_child_of_walker() noexcept {
     walks_now.forking.store(nullptr);
 }
 
-// While one lives, the thread may walk.
+// While an object of this class lives, its thread may walk.
 class walk_permit {
 public:
     walk_permit() noexcept {
@@ -76,7 +78,7 @@ public:
     walk_permit& operator=(const walk_permit&) = delete;
 };
 
-// Before the first walk. Registering may allocate.
+// Called before the first walk. Registering may allocate.
 inline void prepare_walks_for_forks() noexcept {
     if (walks_now.is_prepared.exchange(true)) return;
     ::pthread_atfork(&before_fork_of_walker, &after_fork_in_parent_of_walker,

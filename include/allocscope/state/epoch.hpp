@@ -24,8 +24,8 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// The serial of a thread that is in no epoch yet. Whatever remembers an epoch uses 0 for "none", so
-// the two are never equal.
+// The serial of a thread that is in no epoch yet. Code that remembers an epoch uses 0 for "none",
+// so the two are never equal.
 constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
 
 struct alignas(64) epoch {

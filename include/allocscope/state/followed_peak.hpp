@@ -5,13 +5,13 @@
 // Threads:  any, with locked instructions; begun and ended under the control lock
 // Memory:   512 bytes for all
 //
-// What was alive at the peak is not known before it is over. So each stack keeps what it had then,
-// and not before it changes: a cohort that is about to change, and has not done so since the peak,
-// writes down what it still has, and of which peak that is. A peak is known by its bytes, as each
-// new one has more. At the end a cohort that wrote something down of the last peak tells that, and
-// any other has not changed since.
+// Whether a peak was the last one is known only later. So what each cohort had at the peak is kept,
+// and that happens as late as possible: a cohort that is about to change for the first time since
+// the peak stores what it still has, and the peak that this belongs to. A peak is identified by its
+// bytes, because each new peak has more. At the end, a cohort that stored something for the last
+// peak reports that. Any other cohort has not changed since, and reports what it has.
 //
-// One window at a time is followed: the first with details of those that are open.
+// One window at a time is followed: the first of the open windows with details.
 
 #ifndef ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 #define ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
@@ -32,28 +32,29 @@ struct alignas(64) followed_peak {
 };
 
 struct followed_peaks {
-    // An event may still be at work on the peak before, or the one before that.
+    // An event may still be working on the peak before this one, or on the one before that.
     static constexpr std::uint64_t kept = 8;
     followed_peak peaks[kept];
 
     // What is followed now. Written under the control lock.
     atomic<std::uint64_t> number{0};     // 0: nothing
-    atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
+    atomic<std::uint64_t> opened_at{0};  // of the window, different for each
     atomic<std::uint64_t> instance{0};
     std::uint64_t last_number = 0;
 
-    // Two clocks at one moment, before the first event with details; 0: there was none.
+    // Two clocks, read at the same moment before the first event with details; 0: there was none.
     std::uint64_t first_ticks = 0;
     std::uint64_t first_ns = 0;
 
-    // Control lock. The number of the peak of a window that opened then; 0: it is not followed.
+    // Control lock. The number of the peak of the window that opened at that clock; 0: that window
+    // is not followed.
     std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
         return opened_at.load(memory_order::relaxed) == window_opened_at
                    ? number.load(memory_order::relaxed)
                    : 0;
     }
 
-    // Null: the peak is over.
+    // Returns null when that peak is over.
     followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
         return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;

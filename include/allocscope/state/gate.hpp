@@ -5,16 +5,16 @@
 // Threads:  any reader; one writer at a time, under the control lock
 // Memory:   16 KiB
 //
-// The word is 0 while no window is open anywhere. Otherwise it is the number of the view that is in
-// force, and a thread that finds another number than last time reads the view anew:
+// The word is 0 while no window is open anywhere. Otherwise it is the number of the current view. A
+// thread that finds another number than last time reads the view anew:
 //
 //     word ----> views_[word / 2 % 256] {number, clock, windows, mode, frames, session, ...}
 //
-// Numbers count up by two. The highest bit says that every free must be looked up, because a window
+// Numbers go up by two. The highest bit says that every free must be looked up, because a window
 // that records every event is open, or was open in this session. Without the bit only sampled
 // windows are open, and a free matters only if its block begins at a page (record/sampler.hpp).
 //
-// A view is complete before its number is published, and its element is used again only 256 views
+// A view is complete before its number is published, and its element is reused only 256 views
 // later. A reader that was overtaken meanwhile finds another number in the view and starts over. So
 // readers never wait for the writer.
 
@@ -36,11 +36,11 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// In the preload library: the process records by itself, from its first event on.
+// True in the preload library: the process records by itself, from its first event on.
 constexpr bool begins_with_first_event = ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT != 0;
 
-// What a thread does with an allocation: the greatest that any window which watches it wants. But
-// samples and numbers together make stacks, because neither serves the other.
+// What a thread does with an allocation: the greatest value that any window which watches it wants.
+// As an exception, samples and numbers together give stacks, because neither can serve the other.
 enum class charge : std::uint32_t {
     nothing,              // no window watches this thread; frees are still seen
     samples,              // a few allocations, each with its stack
@@ -50,19 +50,19 @@ enum class charge : std::uint32_t {
     details               // as stacks, and record/detailed_events.hpp
 };
 
-// A number that no view has and that the word never is. It is not 0, which means a shut gate.
+// A number that no view has and that the word never has. It is not 0, because 0 means a shut gate.
 constexpr std::uint64_t no_view = ~std::uint64_t{0};
 
-// In a view's number: the hooks must see every event. It is the sign bit, so that one test of an
-// operator tells all three states of the word.
+// A bit in a view's number: the hooks must see every event. It is the sign bit, so that an operator
+// can tell all three states of the word with one test.
 constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
 
 constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
     return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
 }
 
-// A set of ways to find callers (options::unwind). Windows that want different ways get stacks that
-// serve all of them: those found by any means.
+// A set of ways to find callers (options::unwind). If windows want different ways, their stacks are
+// found by any means, which serves all of them.
 using unwinding_set = std::uint32_t;
 constexpr unwinding_set only(unwinding method) noexcept {
     return 1U << static_cast<std::uint32_t>(method);
@@ -89,12 +89,12 @@ struct view {
 class gate {
 public:
     ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
-        // Relaxed: a thread that was told of the window by any synchronisation sees its number;
-        // what is behind the number is read with acquire in load().
+        // Relaxed: a thread that learned of the window by any synchronisation sees its number. What
+        // is behind the number is read with acquire in load().
         return word_.load(memory_order::relaxed);
     }
 
-    // For modules that ask whether a window is open before they report an event of a pool.
+    // For modules that check whether a window is open before they report an event of a pool.
     const std::uint64_t* word_address() const noexcept {
         static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
         return reinterpret_cast<const std::uint64_t*>(&word_);
@@ -102,8 +102,8 @@ public:
 
     // Whether a free must be looked up: a test of the address alone. All bits of the address that
     // are set in address_bits_ have to be zero. (A null pointer always passes the test.) In the
-    // preload library, where a wiped gate must concern no free, the place in the page has to be
-    // less than frees_below_, which takes two instructions more.
+    // preload library a wiped gate must concern no free. There the offset in the page has to be
+    // less than frees_below_, which takes two more instructions.
     //
     //     every event is recorded    no bits           4096    every free is looked up
     //     only samples are           the low 12 bits   1       those of blocks that begin at a page
@@ -123,16 +123,16 @@ public:
         word_.store(0, memory_order::seq_cst);
     }
 
-    // A process that is recorded from outside shares its tables with whoever reads them; a child
-    // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
-    // child, which shuts it for every hook. True in such a child.
+    // A process that is recorded from outside shares its tables with their reader. A child that it
+    // forks shares them, too, but must not write. So the pages of the gate are wiped in the child,
+    // which shuts the gate for every hook. True in such a child.
     bool is_wiped() const noexcept { return is_whole_.load(memory_order::relaxed) == 0; }
 
-    // The word of a process that records by itself from its first event on, and has had none.
+    // The word of a process that records by itself and has had no event yet.
     static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     bool is_untouched() const noexcept { return word() == untouched; }
 
-    // Control lock held. Numbers and publishes the view.
+    // Called under the control lock. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
         last_number_ += 2;
         const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
@@ -141,17 +141,17 @@ public:
         std::uint64_t words[view_words];
         std::memcpy(words, &next, sizeof(next));
         for (std::size_t i = 0; i < view_words; ++i) {
-            // Release: who reads anything new here, reads 0 or the new number afterwards.
+            // Release: a reader that sees anything new here then reads 0 or the new number.
             place.words[i].store(words[i], memory_order::release);
         }
         place.number.store(number, memory_order::release);
-        // Before the word, so that whoever was told of the window sees it too.
+        // Stored before the word, so that a thread that learned of the window sees these, too.
         address_bits_.store(sees_every_event ? 0 : sampled_address_bits, memory_order::relaxed);
         frees_below_.store(sees_every_event ? page_bytes : 1, memory_order::relaxed);
         word_.store(number, memory_order::release);
     }
 
-    // The view in force. False: the gate is shut.
+    // Reads the current view. False: the gate is shut.
     bool load(view& out) const noexcept {
         for (;;) {
             const std::uint64_t number = word_.load(memory_order::acquire);

@@ -1,13 +1,13 @@
 // process_state.hpp - the one global: every table, every thread, every window.
 //
 // Room:     state (floor 4), malloc-safe
-// Called:   by record/, windows/ and whoever reads their tables
+// Called:   by record/, windows/ and all code that reads their tables
 // Threads:  see the members; `control` is taken when windows open, close and are read
 // Memory:   about 135 KiB of zeroed static storage, touched as needed
 //
-// It is constant-initialised and never destroyed: ready before the first constructor of the program
-// runs, and still there after the last destructor. It lives in the module that replaced operator
-// new; other modules reach it through engine.hpp.
+// The variable is constant-initialised and never destroyed: it is ready before the first
+// constructor of the program runs, and still there after the last destructor. It lives in the
+// module that replaced operator new. Other modules reach it through engine.hpp.
 
 #ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 #define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
@@ -38,7 +38,7 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 struct process_state {
-    // In pages of its own: see gate::is_wiped().
+    // On pages of its own: see gate::is_wiped().
     alignas(page_bytes) gate entry;
     alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
@@ -51,27 +51,28 @@ struct process_state {
 
     followed_peaks followed;
 
-    atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
+    atomic<thread_state*> threads{nullptr};  // list of all states; it only grows
     atomic<std::uint32_t> last_state_number{0};
     atomic<std::uint64_t> last_instance{0};
     atomic<std::uint32_t> last_epoch_serial{0};
 
-    // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
+    // Counts boundaries: it goes up whenever any window opens, closes or forgets. Never 0.
     atomic<std::uint64_t> clock{1};
 
-    // Held while a snapshot is named; taken before the two below and never while one is held.
+    // Held while a snapshot is named. Taken before the two locks below, never while one is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
-    // Held while tables are read: then nothing in them is used again or given back. Taken after
-    // `naming` and before `control`, which is not held meanwhile: windows open, processes fork.
+    // Held while tables are read: meanwhile nothing in them is reused or given back. Taken after
+    // `naming` and before `control`. `control` is not held all that time, so windows can open.
     pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
-    // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
-    // the process is a child which has not mended them yet; and how it does.
+    // For windows/after_fork.hpp: the thread (&current_entry) that is in fork() and holds all
+    // locks; the mark of a child which has not mended its locks yet; and the function that mends
+    // them.
     atomic<const void*> forking{nullptr};
     child_mark mark;
     void (*mend_child)() noexcept = nullptr;
     atomic<bool> are_sums_moving{false};  // under the control lock
-    atomic<bool> is_releasing{false};     // likewise: tables are given back
+    atomic<bool> is_releasing{false};     // likewise: tables are being given back
     bool are_names_torn = false;          // naming lock: the book was left half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
@@ -89,33 +90,36 @@ struct process_state {
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
-    // The seed of sampling; 0: another one in each process. A test sets it.
+    // The seed of sampling; 0: each process chooses another one. A test sets it.
     atomic<std::uint64_t> sampling_seed{0};
 
     atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     atomic<bool> is_prepared{false};
     atomic<bool> has_thread_key{false};
-    // Threads end without telling us, because no key was free; looked for when the last instance
-    // is at least the second number.
+    // True: threads end without telling us, because no key was free. They are looked for when
+    // last_instance is at least collect_at_instance.
     atomic<bool> has_untold_ends{false};
     atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
-    // What threads use after their last destructor, one at a time; as many more as were needed at
-    // the same time are its nested states. Made before the first window opens.
+    // The state that threads use after their last destructor, one thread at a time. When several
+    // need one at the same time, the others use its nested states. Made before the first window
+    // opens.
     atomic<thread_state*> latecomer{nullptr};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
-    // the first window opens; a thread that ends calls it, from a floor below windows/.
+    // the first window opens. It is a pointer because an ending thread calls it from a floor below
+    // windows/.
     void (*reclaim)() noexcept = nullptr;
 
-    // Looks for modules that were loaded since attach_hooks(), which sets it. Null: not attached.
+    // Looks for modules that were loaded since attach_hooks(). attach_hooks() sets it; null: not
+    // attached.
     atomic<void (*)() noexcept> look_for_modules{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
 
-// Every state that was ever made, of whatever thread, the newest first; threads may end, begin and
-// take one meanwhile. States that are made meanwhile are not among them.
+// Every state that was ever made, for any thread, the newest first. Threads may begin, end and take
+// a state meanwhile. States that are made meanwhile are not visited.
 //
 //     for (const thread_state& each : all_threads()) ...
 class all_threads {
@@ -140,8 +144,8 @@ public:
     position end() const noexcept { return position{nullptr}; }
 };
 
-// Stand in for the state of a thread before its first event and after its last destructor: always
-// busy, so that every hook of such a thread takes the slow path.
+// Stand in for the state of a thread before its first event and after its last destructor. They are
+// always busy, so that every hook of such a thread takes the slow path.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
@@ -153,7 +157,7 @@ inline void begin_recording(const void*) noexcept {}
 #endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
-// reads it by one instruction, without asking the loader's table where it is.
+// reads it with one instruction, without looking up its place in the loader's table.
 #if defined(__PIC__) && !defined(__PIE__)
     #define ALLOCSCOPE_PRIVATE_TLS_MODEL "initial-exec"
 #else
@@ -162,14 +166,14 @@ inline void begin_recording(const void*) noexcept {}
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
-// The number of the family that the objects of a site are of.
+// The number of the family that the objects of a site belong to.
 inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
 }
 
-// Null when this thread has none of its own.
+// Returns null when this thread has no state of its own.
 inline thread_state* current_state() noexcept {
     thread_entry* entry = current_entry;
     if (entry == &unattached || entry == &departed) return nullptr;
@@ -181,7 +185,7 @@ inline bool is_forking() noexcept {
     return process.forking.load(memory_order::relaxed) == &current_entry;
 }
 
-// One of the locks above. In a forked child the first one that is taken mends them all.
+// One of the locks above. In a forked child, taking the first lock mends them all.
 class process_lock {
 public:
     process_lock(const process_lock&) = delete;

@@ -5,9 +5,10 @@
 // Threads:  the reader (one at a time, under the walking lock) and the thread that is asked
 // Memory:   128 bytes for each thread, and pages for its answer from the first one on
 //
-// A thread that records events all the time cannot be read from outside: while one counter is read
-// the others move on, and their sum was never true. So it is asked, and adds up its own counters
-// at its next event. A thread that records nothing needs no question: its counters stand still.
+// A thread that records events all the time cannot be read from outside: while one counter is read,
+// the others change, and their sum was never true. So the reader asks the thread, which adds up its
+// own counters at its next event. A thread that records nothing need not be asked, because its
+// counters do not change.
 //
 //     nobody_asks --reader--> asked --thread--> being_answered --thread--> answered
 //          ^                    |                                             |
@@ -26,7 +27,8 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// The objects that are meant: born on one thread or any, in [from, until) of the boundary clock.
+// The objects that are asked for: born on one thread or any, in [from, until) of the boundary
+// clock.
 struct birth_range {
     std::uint64_t from;
     std::uint64_t until;
@@ -65,7 +67,7 @@ struct count_sums {
         deaths += more.deaths;
         death_bytes += more.death_bytes;
     }
-    // Counters only grow. So sums that are equal are those of equal counters.
+    // Counters only grow, so equal sums mean equal counters.
     bool is_equal_to(const count_sums& other) const noexcept {
         return cohorts == other.cohorts && births == other.births &&
                birth_bytes == other.birth_bytes && deaths == other.deaths &&
@@ -77,7 +79,8 @@ enum class question_step : std::uint32_t { nobody_asks, asked, being_answered, a
 
 struct reading_question {
     atomic<question_step> step{question_step::nobody_asks};
-    // The reader's own: the thread's numbers are in the sums; the question is of this reading.
+    // Used by the reader only: whether the thread's numbers are in the sums, and whether the
+    // question belongs to this reading.
     bool is_read = true;
     bool is_of_this_reading = false;
 

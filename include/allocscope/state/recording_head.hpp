@@ -9,10 +9,10 @@
 //     file   | request | segment 0             | segment 1             | ...
 //                        | head | process | modules | lasting pages .....|
 //
-// Every program that is run in the recording takes the next segment: the program itself, the one
+// Every program that runs in the recording takes the next segment: the program itself, the program
 // that it becomes by exec, and its children when they are followed. The segment is mapped into the
-// process; its copies of the variables `process`, `modules_met` and `modules_at_start` take the
-// place of the library's own. All pointers in a segment are addresses of the process that wrote it,
+// process. There its copies of the variables `process`, `modules_met` and `modules_at_start`
+// replace the library's own. All pointers in a segment are addresses of the process that wrote it,
 // so the command maps the segment at the same addresses.
 
 #ifndef ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
@@ -34,7 +34,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Differs between versions whose segments are not alike.
+// Differs between versions whose segments have different layouts.
 constexpr std::uint64_t recording_layout = (std::uint64_t{ALLOCSCOPE_ABI_VERSION} << 48U) ^
                                            (sizeof(process_state) << 20U) ^
                                            (sizeof(met_modules) << 4U) ^ sizeof(thread_state);
@@ -50,7 +50,7 @@ struct recording_request {
     std::uint32_t explains_memory = 0;
     options wanted;
     atomic<std::uint32_t> segments_taken{0};
-    // Forked children that were to be recorded, and were refused what that takes.
+    // Forked children that were to be recorded, but did not get the resources for it.
     atomic<std::uint32_t> children_refused{0};
 };
 static_assert(sizeof(recording_request) <= page_bytes, "the first page");
@@ -76,7 +76,7 @@ struct recording_head {
     std::int32_t process_id;
     std::uintptr_t address;  // of this head in the process
     std::uintptr_t bytes;    // of the mapping
-    // Where the variables lay before; pointers into them are moved.
+    // The former addresses of the variables. Pointers into them are adjusted.
     std::uintptr_t process_address;
     std::uintptr_t met_address;
     std::uintptr_t start_address;

@@ -4,11 +4,11 @@
 // Called:   by every hook of its thread
 // Threads:  written by its thread only, but for the fields marked "control lock"; the atomic fields
 //           may be read by any thread
-// Memory:   about 20 KiB per thread alive at the same time, plus its caches; outlives the thread
-//           and is used again by a later one
+// Memory:   about 20 KiB for each thread alive at the same time, plus its caches; outlives the
+//           thread and is reused by a later one
 //
 // `busy` is the address of the hook's frame while a hook of this thread works on the state. A hook
-// that finds it set runs in a signal handler that interrupted another hook, and takes the `nested`
+// that finds it set runs in a signal handler that interrupted another hook. It takes the `nested`
 // state instead, so every counter still has one writer at a time.
 
 #ifndef ALLOCSCOPE_STATE_THREAD_STATE_HPP
@@ -37,37 +37,37 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// What one thread added to one window's live bytes, and the most that window had as seen from here.
+// What one thread added to one window's live bytes, and the highest total that it saw there.
 struct window_share {
-    atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
-    atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
+    atomic<std::uint64_t> opened_at;  // tells to which window of the slot this share belongs
+    atomic<std::int64_t> live_bytes;  // negative if the thread frees what others allocated
     atomic<std::int64_t> peak_bytes;
     std::uint64_t reserved;
 };
 
-// What a thread added to the live bytes between two boundaries, and the most it was in between.
+// What a thread added to the live bytes between two boundaries, and the highest value in between.
 struct unsettled_bytes {
-    atomic<std::uint64_t> clock;  // boundary clock of its view then
+    atomic<std::uint64_t> clock;  // boundary clock of its view at that time
     atomic<std::int64_t> net;
     atomic<std::int64_t> highest;
 };
 
-// The shares of a thread in windows without a mask bit. They may be many, so that a boundary only
-// writes down what they are to be told, and each of them is told of many boundaries at once.
+// The shares of a thread in windows without a mask bit. There may be many such windows. So a
+// boundary only notes the change, and each window is told of many boundaries at once.
 struct unmasked_shares {
     static constexpr std::uint32_t most_unsettled = 1024;
 
-    atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
+    atomic<std::uint32_t> settlings;  // odd: the windows are being told the unsettled bytes
     atomic<std::uint32_t> count;
-    std::int64_t net;  // of all that is unsettled
+    std::int64_t net;  // of all unsettled entries
     unsettled_bytes unsettled[most_unsettled];
     window_share shares[window_table::most_windows];  // by slot
 };
 
-// What the windows that watch one thread alone want together.
+// What the windows that watch this one thread want, taken together.
 struct own_demand {
     window_demand demand;               // control lock
-    atomic<std::uint64_t> instance{0};  // of the thread that is meant
+    atomic<std::uint64_t> instance{0};  // of the thread that they watch
     atomic<std::uint32_t> count{0};
     atomic<std::uint64_t> windows{0};  // slots 0..63
     atomic<charge> mode{charge::nothing};
@@ -78,15 +78,15 @@ struct own_demand {
 
 // Why something was not recorded.
 enum class loss_reason : std::uint32_t {
-    no_memory_for_record,  // the object is in no number
+    no_memory_for_record,  // the object is not counted
     no_room_for_site,      // the object is counted, its place is not known
     no_room_for_death,     // the death of another thread's object is not counted
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
     record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
     sample_not_recorded,   // counts what the lost samples stand for, not the samples
-    hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
-    no_room_for_peak,      // changes of live bytes that peaks of windows without mask bit miss
+    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
+    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
     torn_by_fork,          // _Fork() while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
     count
@@ -98,21 +98,21 @@ constexpr std::int64_t flush_bytes = 64 * 1024;
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
-// the usual path of a hook needs one test only.
+// the usual path of a hook needs only one test.
 struct alignas(64) thread_entry {
     atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
-    // called at once; else no_view.
+    // called at once; otherwise no_view.
     std::uint64_t straight_view = no_view;
-    // Bytes until the next sample: a request of as many or more is sampled, a smaller one is
+    // Bytes until the next sample. A request of at least so many bytes is sampled; a smaller one is
     // subtracted. never_sampled: this thread is not sampled.
     atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
 // Where a thread counts objects whose stacks are not wanted.
 struct plain_place {
-    std::uint64_t record = 0;     // what a slot of the cohort begins with
+    std::uint64_t record = 0;     // head of the records of the cohort
     cohort* counters = nullptr;   // of the cohort; null: not known, or stacks are wanted
     std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
 };
@@ -121,7 +121,7 @@ struct thread_state : thread_entry {
     void forget_plain_places() noexcept {
         for (plain_place& each : plain) each = {};
     }
-    // The next event reads the view anew.
+    // Makes the next event read the view anew.
     void forget_view() noexcept {
         view_number = no_view;
         straight_view = no_view;
@@ -136,9 +136,9 @@ struct thread_state : thread_entry {
     plain_place plain[2];             // by tag: allocation_tags::operator_new, malloc_family
     std::uint64_t newest_window = 0;  // latest opened_at of the windows that watch
     std::uint64_t windows = 0;        // slots 0..63 that watch this thread
-    // The live bytes that no share knows yet, and the most they were since the last flush. The
-    // bytes themselves stand here as what is left until something must be done, so that an event
-    // changes each by one instruction and looks at the sign.
+    // The live bytes that no share knows yet, and the most they were since the last flush. Both are
+    // stored as the distance to the next action, so that an event changes each with one instruction
+    // and checks the sign.
     std::int64_t bytes_below_peak = 0;                 // less than 0: there is a new peak
     std::int64_t bytes_above_floor = flush_bytes - 1;  // less than 0: a flush is due
     atomic<std::int64_t> pending_peak{0};
@@ -158,7 +158,8 @@ struct thread_state : thread_entry {
     atomic<std::uint64_t> instance{0};
     atomic<epoch*> newest_epoch{nullptr};
     bool is_epoch_current = false;  // newest_epoch is of this view and this thread
-    // Of the tag that was last asked for without a stack, and the epoch for which it is right.
+    // The cohort of the tag that was last asked for without a stack, and the epoch for which it is
+    // valid.
     std::uint32_t tagged_cohort = 0;
     std::uint32_t tagged_cohort_tag = 0;
     std::uint32_t tagged_cohort_epoch = no_epoch;
@@ -170,7 +171,7 @@ struct thread_state : thread_entry {
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
-    walked_stack scratch{};  // what a hook would otherwise need 7 KiB of the program's stack for
+    walked_stack scratch{};  // saves a hook 7 KiB of the program's stack
     std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
 
     // --- control lock, or the list ---
@@ -184,8 +185,8 @@ struct thread_state : thread_entry {
     atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
-    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
-    atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
+    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; otherwise 0
+    atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
 
@@ -197,7 +198,7 @@ struct thread_state : thread_entry {
     own_demand own;
 
     thread_state& primary() const noexcept { return *primary_state.load(memory_order::relaxed); }
-    // Also from a signal handler that interrupts another loss.
+    // May also be called in a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
     }

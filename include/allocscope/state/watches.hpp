@@ -1,16 +1,16 @@
-// watches.hpp - which threads are watched by guards, and which allocations are to fail.
+// watches.hpp - which threads are watched by guards, and which allocations must fail.
 //
 // Room:     state (floor 4), malloc-safe
 // Called:   armed through the engine table; asked by hooks on their slow path
 // Threads:  guards belong to one thread each; plans are read by any thread
 // Memory:   8 KiB of zeroed static storage; 16 bytes of each thread's own
 //
-// The fast path of a hook knows nothing of this. A thread that is watched never has an up-to-date
-// view (record/view_refresh.hpp asks is_watched_thread()). So each of its events takes the slow
-// path, which calls record/consult_watches.hpp.
+// The fast path of a hook knows nothing of watches. A watched thread never has an up-to-date view
+// (record/view_refresh.hpp asks is_watched_thread()). So each of its events takes the slow path,
+// which calls record/consult_watches.hpp.
 //
-// Plans lie in a fixed table and are never given back: a hook that still reads a plan which has
-// been disarmed reads something old, but never memory of something else.
+// Plans are in a fixed table and are never given back. A hook that still reads a disarmed plan
+// reads old values, but never memory that now holds something else.
 
 #ifndef ALLOCSCOPE_STATE_WATCHES_HPP
 #define ALLOCSCOPE_STATE_WATCHES_HPP
@@ -31,7 +31,7 @@ namespace detail {
 struct thread_watches {
     guard_watch* innermost = nullptr;
     std::uint32_t allow_depth = 0;  // of allow_allocations
-    bool is_telling = false;        // a guard is being told: what it allocates is no violation
+    bool is_telling = false;        // a guard is being told: its own allocations are no violation
 };
 
 ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
@@ -44,7 +44,7 @@ struct armed_plan {
     atomic<bool> is_taken{false};
     atomic<bool> is_armed{false};
     std::uint64_t window = 0;  // keeps the gate open
-    // From the fault_plan; written before is_armed. A hook that is late may still read them.
+    // Copied from the fault_plan before is_armed is set. A hook that is late may still read them.
     atomic<fault_kind> kind{fault_kind::nth};
     atomic<std::uint64_t> number{0};
     atomic<std::uint64_t> times{0};
@@ -73,7 +73,7 @@ inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
     return whose == 0 || whose == instance;
 }
 
-// While nothing is watched, this is all that a hook asks on its slow path.
+// The only check that a hook makes on its slow path while nothing is watched.
 ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
     return own_watches.innermost != nullptr || fault_plans.armed.load(memory_order::acquire) != 0;
 }
@@ -88,14 +88,14 @@ inline bool is_watched_thread(std::uint64_t instance) noexcept {
     return false;
 }
 
-// The finish of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
+// The last step of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
 constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
     value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
     value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
     return value ^ (value >> 31U);
 }
 
-// Counts a request of so many bytes, and says whether it fails.
+// Counts a request of `bytes` bytes, and returns whether it fails.
 inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
     const std::uint64_t number = plan.number.load(memory_order::relaxed);
@@ -113,7 +113,7 @@ inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
             break;
         }
         case fault_kind::random:
-            // Decided by the allocation's number and the seed alone, so that a run can be repeated.
+            // Depends only on the allocation's number and the seed, so that a run can be repeated.
             fails =
                 scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;

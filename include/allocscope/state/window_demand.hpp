@@ -5,8 +5,8 @@
 // Threads:  under the control lock
 // Memory:   600 bytes for all process-wide windows, and as many in the state of each thread
 //
-// One window more or less changes a few counters, however many are open. Only the least sampling
-// interval has to be looked for anew, when the last window that wanted it closes.
+// Opening or closing a window changes a few counters, however many windows are open. Only the least
+// sampling interval has to be searched for again, when the last window that wanted it closes.
 
 #ifndef ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
 #define ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
@@ -33,7 +33,7 @@ class window_demand {
 public:
     std::uint32_t windows() const noexcept { return windows_; }
 
-    // Windows that are not sampled: they want every event.
+    // The windows that are not sampled. They want every event.
     std::uint32_t of_every_event() const noexcept {
         return windows_ - modes_[static_cast<std::uint32_t>(charge::samples)];
     }
@@ -55,14 +55,14 @@ public:
         }
     }
 
-    // Sampled windows are left, and the least of their intervals is not known: add_interval() has
-    // to be called for each.
+    // True: sampled windows are left, and the least of their intervals is not known. Then
+    // add_interval() has to be called for each of them.
     bool lacks_interval() const noexcept {
         return interval_users_ == 0 && modes_[static_cast<std::uint32_t>(charge::samples)] != 0;
     }
     void add_interval(std::uint64_t sample_bytes) noexcept { change_interval(sample_bytes, 1); }
 
-    // What serves them all.
+    // What serves all windows.
     window_wish together() const noexcept {
         window_wish all;
         for (std::uint32_t i = 0; i < mode_count; ++i) {

@@ -8,8 +8,8 @@
 //
 // A window is an interval of the boundary clock that has begun and not yet ended. It owns what is
 // born in it, on any thread or on one. Slots 0..63 also have a bit in the window masks of threads
-// and cohorts, which makes the usual case cheap. To open or close a window costs the same however
-// many are open; who frees an older object looks through the windows in higher slots.
+// and cohorts, which makes the usual case cheap. Opening or closing a window costs the same however
+// many are open. A thread that frees an older object loops over the windows in higher slots.
 
 #ifndef ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 #define ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
@@ -32,18 +32,18 @@ namespace detail {
 
 constexpr std::uint64_t every_thread = 0;  // no thread instance has this number
 
-// What a window owned in cohorts that were reclaimed while it was open. All of it has died.
+// What a window owned in cohorts that were reclaimed while it was open. All these objects died.
 struct retired_births {
     allocation_counts counts;  // in a window that is not sampled
     sample_sums births;        // in a sampled one
     sample_sums deaths;
-    std::uint32_t families = 0;  // of process_state::retired_families, the first; 0: none
+    std::uint32_t families = 0;  // index + 1 of the first retired_family; 0: none
 };
 
-// The part of that which is of one family other than operator new's.
+// The part of retired_births that belongs to one family other than operator new's.
 struct retired_family {
     std::uint32_t family;  // number of its tag
-    std::uint32_t next;    // of the same window; 0 ends the list. Numbers are indices plus 1
+    std::uint32_t next;    // index + 1 of the next one of the same window; 0 ends the list
     allocation_counts counts;
     sample_sums births;
     sample_sums deaths;
@@ -57,7 +57,7 @@ struct alignas(64) open_window {
     atomic<unwinding_set> methods{0};
     atomic<std::uint64_t> sample_bytes{0};
 
-    // From here on: control lock.
+    // The members from here on need the control lock.
     std::uint32_t generation = 0;
     options wanted;
     std::uint64_t started_ns = 0;
@@ -86,7 +86,8 @@ public:
     static constexpr std::uint32_t chunk_count = 2048;
     static constexpr std::uint32_t most_windows = chunk_windows * chunk_count;
 
-    // Control lock. The number of the lowest free slot, or -1 when there is no memory.
+    // Control lock. The number of the lowest free slot, or -1 when there is no memory or no free
+    // slot.
     std::int64_t take_slot() noexcept {
         const std::uint32_t slot = lowest_free();
         if (by_slot(slot) == nullptr && add_chunk(slot) == nullptr) return -1;
@@ -122,18 +123,18 @@ public:
     std::uint32_t open_count() const noexcept { return open_count_; }
     std::uint32_t unmasked_count() const noexcept { return unmasked_count_; }
 
-    // At least the opening of the newest window without a mask bit.
+    // A clock that is not before the opening of the newest window without a mask bit.
     std::uint64_t newest_unmasked() const noexcept {
         return newest_unmasked_.load(memory_order::acquire);
     }
 
-    // Control lock. The window begins, perhaps anew.
+    // Control lock. The window begins, or begins anew.
     void begin(open_window& window, std::uint64_t now) noexcept {
         if (mask_of(window) == 0) newest_unmasked_.store(now, memory_order::release);
         window.open_at.store(now, memory_order::release);
     }
 
-    // --- control lock: process-wide windows, as all threads are to see them ---
+    // --- control lock: process-wide windows, as all threads must see them ---
 
     const window_demand& demand() const noexcept { return demand_; }
     std::uint64_t wide_mask() const noexcept { return wide_mask_; }
@@ -143,7 +144,7 @@ public:
         wide_mask_ = change > 0 ? wide_mask_ | mask_of(window) : wide_mask_ & ~mask_of(window);
         change_demand(demand_, window, change);
     }
-    // The same in a demand of windows that watch one thread, or all.
+    // Does the same for a demand of the windows that watch one thread, or all threads.
     void change_demand(window_demand& demand, const open_window& window, int change) noexcept {
         demand.change(window.wish(), change);
         if (!demand.lacks_interval()) return;
@@ -156,7 +157,8 @@ public:
         });
     }
 
-    // Computes everything from the windows that have begun: a forked child was left in the middle.
+    // Computes everything again from the windows that have begun, in a forked child that found it
+    // half done.
     void count_anew() noexcept {
         for (std::uint64_t& taken : taken_) taken = 0;
         for (std::uint64_t& some : some_) some = 0;
@@ -177,7 +179,7 @@ public:
         }
     }
 
-    // Control lock. Calls visit(open_window) for each.
+    // Control lock. Calls visit(open_window) for each open window.
     template <class Visit>
     void for_each_open(Visit&& visit) noexcept {
         for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
@@ -205,7 +207,7 @@ private:
         }
     }
 
-    // most_windows when all are taken.
+    // Returns most_windows when all slots are taken.
     std::uint32_t lowest_free() const noexcept {
         for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
             if (full_[i] == ~std::uint64_t{0}) continue;
@@ -251,8 +253,8 @@ private:
     open_window first_[chunk_windows];
     atomic<open_window*> chunks_[chunk_count] = {};
     std::uint64_t taken_[chunk_count] = {};      // a bit for each slot
-    std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_: not 0
-    std::uint64_t full_[chunk_count / 64] = {};  // likewise: all bits are set
+    std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_ that is not 0
+    std::uint64_t full_[chunk_count / 64] = {};  // a bit for each word of taken_ with all bits set
     atomic<std::uint32_t> slot_end_{0};
     atomic<std::uint64_t> newest_unmasked_{0};
     std::uint32_t open_count_ = 0;

@@ -1,4 +1,4 @@
-// published_view.hpp - what all process-wide windows together ask of every thread.
+// published_view.hpp - what all process-wide windows together want of every thread.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   at window boundaries, under the control lock
@@ -21,7 +21,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// Control lock. What all process-wide windows together ask for becomes the view in force.
+// Control lock. Makes what all process-wide windows together want the current view.
 inline void publish_view() noexcept {
     const window_wish wish = process.windows.demand().together();
     view next;
@@ -37,8 +37,8 @@ inline void publish_view() noexcept {
     process.entry.publish(next, process.sees_every_event);
 }
 
-// Control lock. The same for the windows that watch one thread: one of them has opened (+1) or
-// closed (-1).
+// Control lock. Does the same for the windows that watch one thread, when one of them has opened
+// (+1) or closed (-1).
 inline void change_own_demand(thread_state& watched, const open_window& window,
                               int change) noexcept {
     own_demand& own = watched.own;

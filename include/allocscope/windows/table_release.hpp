@@ -1,19 +1,19 @@
-// table_release.hpp - uses the memory of tables again, or gives it back.
+// table_release.hpp - reuses the memory of tables, or gives it back.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   at window boundaries and when a thread ends, under the control lock
 // Threads:  hooks go on meanwhile
 // Memory:   what this file is about
 //
-// Two ways, for two needs:
+// There are two ways, for two needs:
 //
 //   reclaim   under a long window. A cohort of a closed epoch of which nothing is alive can never
 //             be touched again: its thread has moved on, and every object's death was counted. Its
-//             numbers go to the windows that own it, its id goes back to its thread.
-//   release   after the last window, when the tables have grown. Everything goes at once, so no
-//             thread may be inside a hook. The gate is shut, and a fence in all threads makes sure
-//             that a thread is either seen busy or sees the gate shut. A busy thread is waited for,
-//             but not for long: then the tables stay until the next time.
+//             numbers go to the windows that own it, and its id goes back to its thread.
+//   release   after the last window, when the tables have grown. Everything is given back at once,
+//             so no thread may be inside a hook. The gate is shut, and a fence in all threads makes
+//             sure that each thread is either seen busy or sees the gate shut. A busy thread is
+//             waited for, but not for long: then the tables stay until the next time.
 
 #ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
@@ -40,7 +40,8 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-// While one lives, a forked child without fork handlers would find sums half moved.
+// While an object of this class lives, sums are half moved. It tells that to a forked child without
+// fork handlers.
 class moving_sums {
 public:
     moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
@@ -51,7 +52,7 @@ public:
 
 // --- reclaim ---
 
-// Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
+// Any thread may have counted deaths of the cohort. Its id must start from zero when it is reused.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     process.foreign.for_each(id, [](foreign_count& count) {
         count.deaths.set(0);
@@ -59,7 +60,7 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     });
 }
 
-// Null: there is no memory for it. The family then counts as operator new's.
+// Returns null when there is no memory. The family then counts as operator new's.
 inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
     page_list<retired_family>& all = process.retired_families;
     for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
@@ -72,7 +73,7 @@ inline retired_family* retired_family_of(open_window& window, std::uint32_t fami
     return all.end() - 1;
 }
 
-// Those of windows that have closed or begun anew go; the others move together.
+// Drops the entries of windows that have closed or begun anew, and moves the others together.
 inline void compact_retired_families() noexcept {
     page_list<retired_family>& all = process.retired_families;
     if (all.size() == 0) return;
@@ -102,7 +103,7 @@ inline void compact_retired_families() noexcept {
     all = kept;
 }
 
-// The births of a cohort of which nothing is alive, and their deaths.
+// Adds the births of a cohort of which nothing is alive, and their deaths.
 inline void add_retired(allocation_counts& counts, const cohort& dead,
                         const death_sum& deaths) noexcept {
     counts.allocations += dead.births.read();
@@ -141,11 +142,11 @@ inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noe
     Item first = head.load(memory_order::relaxed);
     do {
         link.store(first, memory_order::relaxed);
-        // Release: the taker sees the cleared counters.
+        // Release: the thread that takes the item sees the cleared counters.
     } while (!head.compare_exchange_weak(first, item, memory_order::acq_rel));
 }
 
-// Takes the cohorts without live objects out of a closed epoch.
+// Removes the cohorts without live objects from a closed epoch.
 inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
     std::uint32_t kept_last = 0;
     std::uint32_t id = closed.cohorts.load(memory_order::relaxed);
@@ -198,15 +199,15 @@ inline std::uint64_t cohorts_ever_made() noexcept {
     return sum;
 }
 
-// Reclaims when enough cohorts have been made since the last time to pay for looking through all
-// of them. Nobody reads the tables.
+// Reclaims when enough cohorts have been made since the last time to justify a loop over all of
+// them. Called while nobody reads the tables.
 inline void reclaim_unread() noexcept {
     process.is_reclaim_put_off = false;
     constexpr std::uint64_t least = 2048;
     const std::uint64_t made = cohorts_ever_made();
     const std::uint64_t since = made - process.cohorts_at_last_reclaim;
     if (since < least || since < process.cohorts_kept * 2) return;
-    // Each cohort that goes has to be entered in each window that owns it.
+    // Each cohort that is reclaimed has to be added to each window that owns it.
     constexpr std::uint32_t many_windows = 1024;
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
@@ -225,7 +226,7 @@ inline void reclaim_unread() noexcept {
     process.cohorts_kept = kept;
 }
 
-// Likewise; when tables are just being read, their reader does it afterwards.
+// Does the same. If somebody is reading the tables, that reader does it afterwards.
 inline void reclaim_when_due() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) {
         process.is_reclaim_put_off = true;
@@ -266,8 +267,8 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.last_cohort = thread.last_detailed = 0;
 }
 
-// The gate is shut, and nobody reads the tables. False: a thread is still inside; nothing was given
-// back.
+// Called while the gate is shut and nobody reads the tables. Returns false when a thread is still
+// inside a hook; then nothing was given back.
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
     process.is_releasing.store(true, memory_order::seq_cst);
@@ -291,7 +292,7 @@ inline bool release_unread_tables() noexcept {
     return true;
 }
 
-// Likewise. False also when tables are just being read.
+// Does the same. Also returns false when somebody is reading the tables.
 inline bool release_tables() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) return false;
     const bool is_released = release_unread_tables();
@@ -314,7 +315,7 @@ inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noe
 }
 
 // What may stay mapped after the last window, so that a suite of small windows does not map and
-// unmap all day. At most 2 MiB are promised; the difference is for what is not counted here.
+// unmap all the time. At most 2 MiB are promised; the difference is for what is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 inline void remember_losses() noexcept {
@@ -323,7 +324,7 @@ inline void remember_losses() noexcept {
     }
 }
 
-// The last window has closed and the gate is shut.
+// Called when the last window has closed and the gate is shut.
 inline void end_session() noexcept {
     remember_losses();
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
@@ -333,9 +334,9 @@ inline void end_session() noexcept {
     if (map_bytes + table_bytes() > kept_bytes || is_last_session) {
         if (release_tables()) return;
     }
-    // Records of this session mean nothing from now on. If the numbers have run out while a thread
+    // From now on, records of this session mean nothing. If the numbers have run out while a thread
     // hangs inside a hook, the last number stays in use: an old record may then be taken for a
-    // current one, until the next release mends that.
+    // current one, until the next release.
     if (!is_last_session) ++process.session;
 }
 

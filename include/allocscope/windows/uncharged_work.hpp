@@ -2,11 +2,12 @@
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   around everything that makes a snapshot
-// Threads:  the thread that makes it is the one that destroys it
+// Threads:  the thread that makes an object also destroys it
 // Memory:   none
 //
-// The same as allocscope::pause_recording, for rooms that may not include measure/. It also holds
-// off cancellation: the work opens files, and a thread must not be cancelled in the middle of it.
+// Does the same as allocscope::pause_recording, for rooms that may not include measure/. Also
+// disables cancellation: the work opens files, and a thread must not be cancelled in the middle of
+// it.
 
 #ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 #define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP

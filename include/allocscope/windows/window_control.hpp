@@ -3,11 +3,11 @@
 // Room:     windows (floor 6), malloc-safe
 // Called:   by the engine table, from any thread
 // Threads:  one at a time under the control lock; hooks go on meanwhile
-// Memory:   a window slot each
+// Memory:   a window slot for each
 //
-// A process-wide window concerns every thread: the gate gets a new number and each thread notices
-// with its next event. A threads::current window concerns its own thread only: that thread's view
-// is declared stale and nobody else is disturbed.
+// A process-wide window concerns every thread: the gate gets a new number, and each thread notices
+// it at its next event. A threads::current window concerns only its own thread: that thread's view
+// becomes stale, and no other thread is disturbed.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
@@ -61,7 +61,7 @@ inline thread_state* own_state() noexcept {
     return state != nullptr ? state : attach_thread();
 }
 
-// The next event of this thread reads its view anew.
+// Makes the next event of this thread read its view anew.
 inline void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
@@ -81,7 +81,8 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     return nullptr;
 }
 
-// Control lock. A window has opened or closed: tells the threads that it concerns.
+// Control lock. Tells the threads that a window concerns that it has opened (+1), closed (-1) or
+// begun anew (0).
 inline void announce(const open_window& window, int change) noexcept {
     const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     const bool is_first = process.entry.word() == 0;
@@ -101,8 +102,8 @@ inline void announce(const open_window& window, int change) noexcept {
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
 
-// Control lock. The window begins at `opened_at`, and began at `before` already if it begins anew.
-// Its peak is followed, unless that of another one is.
+// Control lock. The window begins at `opened_at`. If it begins anew, it began at `before` the last
+// time. Its peak is followed, unless that of another window is.
 inline void follow_peak(const open_window& window, std::uint64_t before,
                         std::uint64_t opened_at) noexcept {
     followed_peaks& followed = process.followed;
@@ -128,7 +129,7 @@ inline void stop_following(const open_window& window) noexcept {
     process.followed.number.store(0, memory_order::release);
 }
 
-// Control lock. From here on the window owns what is born.
+// Control lock. From now on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
@@ -154,14 +155,14 @@ inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
     to[i] = '\0';
 }
 
-// With a sample at every byte each object is a sample: such a window is exact.
+// If there is a sample at every byte, each object is a sample, so such a window is exact.
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
     const bool has_dice = wanted.record == recording::sampled && wanted.sample_bytes > 1;
     return has_dice ? charge::samples : wanted.details ? charge::details : charge::stacks;
 }
 
-// 0 when there is no memory for a window or for the tables behind it.
+// Returns 0 when there is no memory for a window or for the tables behind it.
 inline window_id open_window_now(const char* name, const options& wanted) noexcept {
     prepare_process();
     control_lock lock;
@@ -195,7 +196,7 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     return id_of(slot);
 }
 
-// Whether an object is alive that was recorded while every event was.
+// Whether an object is alive that was recorded while every event was recorded.
 inline bool is_any_event_alive() noexcept {
     for (const thread_state& each : all_threads()) {
         for (const epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -213,7 +214,7 @@ inline bool is_any_event_alive() noexcept {
 }
 
 // Control lock. When only sampled windows are open and nothing is alive that was recorded
-// otherwise, a free needs only one test of its address again. Tried at each boundary.
+// otherwise, a free again needs only one test of its address. Tried whenever a window closes.
 inline void look_up_frees_no_more() noexcept {
     if (!process.sees_every_event || process.windows_of_every_event != 0) return;
     // No thread may be about to record an event under the old view.
@@ -243,7 +244,7 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
     end_session();
 }
 
-// A window that another thread is just reading stays open until that is done.
+// A window that another thread is reading stays open until the reading is done.
 inline void close_window_now(window_id id) noexcept {
     for (;;) {
         {
@@ -260,7 +261,7 @@ inline void close_window_now(window_id id) noexcept {
 }
 
 inline void pause_now(int change) noexcept {
-    // Before a first window this is the first thing that is called.
+    // Before the first window, this may be the first function of the engine that is called.
     if (process.latecomer.load(memory_order::acquire) == nullptr) {
         const control_lock lock;
         prepare_threads();

@@ -3,19 +3,20 @@
 // Room:     windows (floor 6), malloc-safe
 // Called:   for counts(), stats() and checks, from any thread
 // Threads:  one reader at a time, under the walking lock; the control lock is taken for moments
-// Memory:   40 bytes for each cohort whose counts are wanted, while they are
+// Memory:   40 bytes for each cohort whose counts are wanted, until they are released
 //
-// Alive is what was born less what has died. Both move, and a sum of counters that were read one
-// after the other need never have been true. So each thread is read at one moment:
+// The live objects are the births minus the deaths. Both change all the time, and a sum of counters
+// that were read one after the other may never have been true. So each thread is read at one
+// moment:
 //
-//   - its counters are added up twice. Equal sums mean that nothing moved in between;
-//   - where something moves all the time, the thread is asked and adds up itself, in its next hook
-//     (record/answer_reading.hpp). That takes as long as until its next event, and if there is none
-//     the counters stand still.
+//   - its counters are added up twice. If the sums are equal, nothing changed in between;
+//   - if something changes each time, the thread is asked and adds up its counters itself, in its
+//     next hook (record/answer_reading.hpp). That takes until its next event. If there is no next
+//     event, the counters do not change either.
 //
-// What a thread freed of another's objects is read before, for all threads: an object that has died
-// was born, so no number is negative. An object that is handed over and freed while the reading
-// goes on still counts as alive; how many those can be is added to the reading's doubt.
+// What threads freed of other threads' objects is read first, for all threads: an object that has
+// died was born, so no number is negative. An object that is handed over and freed during the
+// reading still counts as alive. The number of such objects is added to the reading's doubt.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
@@ -50,7 +51,7 @@ struct reading_doubt {
     std::uint64_t bytes = 0;
 };
 
-// What a reading keeps of single cohorts, for who wants more than sums.
+// What a reading keeps of single cohorts, for callers that want more than sums.
 struct sampled_count {
     std::uint32_t id;
     std::uint32_t site;
@@ -79,7 +80,7 @@ struct kept_counts {
 
 // --- the threads, one after the other ---
 
-// Walking lock. What all threads have counted in a range, each of them at one moment.
+// Walking lock. What all threads have counted in a range, each thread read at one moment.
 class thread_reading {
 public:
     // `counts` may be null.
@@ -87,7 +88,8 @@ public:
         : range_(range), counts_(counts) {}
 
     count_sums read(reading_doubt& doubt) noexcept {
-        // A thread that begins meanwhile is not in it: when reading began it had counted nothing.
+        // A thread that begins meanwhile is left out: it had counted nothing when the reading
+        // began.
         for (thread_state& each : all_threads()) {
             each.question.is_read = false;
             each.question.is_of_this_reading = false;
@@ -108,8 +110,8 @@ public:
 private:
     static constexpr std::uint64_t patience_ns = 100'000'000;
 
-    // An answer takes less than a microsecond when the thread runs. Only then is the processor left
-    // to others, who may keep it for milliseconds.
+    // A thread that runs answers within a microsecond. Only if it does not, this thread gives up
+    // the processor, which others may then keep for milliseconds.
     static void wait(std::uint32_t round) noexcept {
         constexpr std::uint32_t short_rounds = 100;
         if (round >= short_rounds) {
@@ -119,7 +121,7 @@ private:
         for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
     }
 
-    // Whether all threads are read now. Whoever could not be read is asked.
+    // Returns whether all threads have been read. A thread that could not be read is asked.
     bool read_those_left() noexcept {
         bool is_done = true;
         bool has_asked = false;
@@ -133,7 +135,7 @@ private:
             is_done = false;
             has_asked = ask(each.question) || has_asked;
         }
-        if (has_asked) {  // with the new view each thread finds its question
+        if (has_asked) {  // each thread finds its question with the new view
             const control_lock lock;
             publish_view();
         }
@@ -165,7 +167,7 @@ private:
         return true;
     }
 
-    // False: it is asked already, or is answering an older question.
+    // Returns false when the thread is already asked, or is answering an older question.
     bool ask(reading_question& question) const noexcept {
         if (question.step.load(memory_order::acquire) != question_step::nobody_asks) {
             return false;
@@ -177,14 +179,14 @@ private:
         return true;
     }
 
-    // A thread that has begun to answer goes on with it; what it answers is left lying.
+    // A thread that has begun to answer goes on with it; nobody reads that answer.
     static void withdraw(reading_question& question) noexcept {
         question_step expected = question_step::asked;
         question.step.compare_exchange_strong(expected, question_step::nobody_asks,
                                               memory_order::acq_rel);
     }
 
-    // Threads that neither answer nor rest.
+    // Reads the threads that neither answer nor rest.
     void read_the_rest(reading_doubt& doubt) noexcept {
         for (thread_state& each : all_threads()) {
             if (each.question.is_read) continue;
@@ -209,7 +211,7 @@ struct sampled_sums {
     sample_sums deaths;
 };
 
-// Deaths before births, so that no difference is negative.
+// Reads deaths before births, so that no difference is negative.
 inline sampled_sums read_sampled(const birth_range& range,
                                  page_list<sampled_count>* counts) noexcept {
     sampled_sums read;
@@ -230,13 +232,14 @@ inline sampled_sums read_sampled(const birth_range& range,
         sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
         read.births.add(alive);
         each.births = alive;
-        alive.subtract(each.alive);  // so far the deaths
+        alive.subtract(each.alive);  // it held the deaths so far
         each.alive = alive;
     }
     return read;
 }
 
-// Walking lock. The totals of a window, without the peak, and if wanted the counts they come from.
+// Walking lock. Returns the totals of a window, without the peak. Unless `counts` is null, keeps
+// there the counts that the totals come from.
 ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how,
                                          const retired_births& retired, reading_doubt& doubt,
                                          kept_counts* counts) noexcept {
@@ -252,7 +255,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
         const death_sum since = foreign_deaths_in(range, nullptr);
         doubt.objects += since.deaths - foreign.deaths;
         doubt.bytes += since.bytes - foreign.bytes;
-        if (doubt.objects <= little_doubt) break;  // or this thread had to wait: again
+        if (doubt.objects <= little_doubt) break;  // otherwise it had to wait: read again
     }
     window_sum totals{retired.counts, retired.births, retired.deaths};
     if (how != recording::sampled) {
@@ -281,7 +284,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
 
 // --- the window ---
 
-// What has to be known of a window to read it. The window stays open until end_reading().
+// What a reading has to know of its window. The window stays open until end_reading().
 struct window_facts {
     birth_range range{};
     std::uint64_t opened_at = 0;
@@ -292,7 +295,7 @@ struct window_facts {
     std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
 };
 
-// Both locks.
+// Called under both locks.
 inline window_facts begin_reading(const open_window& window, window_id id) noexcept {
     process.window_being_read = id;
     window_facts facts;
@@ -305,7 +308,7 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     return facts;
 }
 
-// Both locks. The window's peak, which may have risen meanwhile.
+// Called under both locks. Returns the window's peak, which may have risen meanwhile.
 inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
     process.window_being_read = 0;
     std::uint64_t peak = facts.peak_bytes;

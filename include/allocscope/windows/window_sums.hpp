@@ -1,4 +1,4 @@
-// window_sums.hpp - sums of what all threads have counted, and when they are those of one moment.
+// window_sums.hpp - sums what all threads have counted, and checks whether a sum is of one moment.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   by windows/window_reading.hpp, and when cohorts are reclaimed
@@ -30,7 +30,7 @@ inline birth_range births_in(const open_window& window) noexcept {
             window.instance.load(memory_order::relaxed)};
 }
 
-// Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
+// Calls visit(epoch) for each epoch of any thread in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
     for (const thread_state& each : all_threads()) {
@@ -38,7 +38,7 @@ inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
     }
 }
 
-// Calls visit(cohort, id) for all sampled cohorts in the range. Throws what `visit` throws.
+// Calls visit(cohort, id) for each sampled cohort in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_sampled_cohort(const birth_range& range, Visit&& visit) {
     for_each_epoch_of_all(range, [&visit](const epoch& e) {
@@ -51,7 +51,7 @@ struct death_sum {
     std::uint64_t bytes = 0;
 };
 
-// The deaths of a cohort on other threads than its own.
+// The deaths of a cohort that were counted on other threads than its own.
 inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
     death_sum sum;
     process.foreign.for_each(id, [&sum](const foreign_count& count) {
@@ -69,8 +69,8 @@ inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
     return sum;
 }
 
-// The deaths of all cohorts of events in the range, each on other threads than its own; if wanted
-// also those of each cohort that has some.
+// The deaths of all cohorts of events in the range that were counted on other threads than the
+// cohort's own. Unless `counts` is null, also keeps those of each cohort that has some.
 ALLOCSCOPE_NOINLINE death_sum foreign_deaths_in(const birth_range& range,
                                                 page_list<cohort_count>* counts) noexcept {
     death_sum sum;
@@ -102,7 +102,7 @@ inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t sampl
     return sums;
 }
 
-// What events add to a sampled window when each of them was recorded.
+// What events add to a sampled window if each of them was recorded.
 inline sample_sums certain_sums(std::uint64_t objects, std::uint64_t bytes) noexcept {
     sample_sums sums;
     sums.samples = objects;
@@ -124,7 +124,8 @@ inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {
     return read_sums(process.cohorts.sampled_part_of(id)->births, births, bytes);
 }
 
-// What a window holds: exact numbers, or for a sampled one what they are estimated from.
+// The numbers of a window: exact counts, or for a sampled window the sums that they are estimated
+// from.
 struct window_sum {
     allocation_counts counts;
     sample_sums births;
@@ -149,7 +150,7 @@ inline allocation_counts counts_from(const sample_sums& births,
     return counts;
 }
 
-// Samples that were taken, and those that have gone.
+// How many samples were taken, and how many have been freed.
 inline std::uint64_t sample_events(const birth_range& range) noexcept {
     std::uint64_t events = 0;
     for_each_sampled_cohort(range, [&events](const cohort& c, std::uint32_t) {
@@ -158,8 +159,9 @@ inline std::uint64_t sample_events(const birth_range& range) noexcept {
     return events;
 }
 
-// Calls read() until no sample was taken and none has gone meanwhile. Samples are few, so that is
-// nearly always the first time. False: some did each time, and the last reading stands.
+// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
+// call nearly always suffices. Returns false when every call was disturbed; then the last one
+// stands.
 template <class Read>
 inline bool read_between_samples(const birth_range& range, const Read& read) {
     constexpr int most_readings = 32;
@@ -171,7 +173,7 @@ inline bool read_between_samples(const birth_range& range, const Read& read) {
     return false;
 }
 
-// What the tables have in memory, without the live object map.
+// The memory that the tables use, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() + process.pools.used_bytes() +

@@ -3,7 +3,7 @@
 // Room:     measure (floor 8), not malloc-safe
 // Called:   filled by the user, judged by check() and by measure/budget_guard.hpp
 // Threads:  plain values; check() from any thread
-// Memory:   none; the result is the engine's
+// Memory:   none; the engine owns the result
 //
 //     allocscope::scope window{"parse"};
 //     parse();
@@ -13,8 +13,8 @@
 //     limits.allocations = 3;                             // at most 3
 //     limits.bytes = allocscope::between(1, 4096);        // also at least 1
 //
-// What is not set is not limited. A number is the most; at_least(), between() and exactly() set the
-// least too. A limit may be 0, which forbids.
+// What is not set is not limited. A plain number is the most; at_least(), between() and exactly()
+// also set the least. A limit of 0 forbids.
 
 #ifndef ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
 #define ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
@@ -31,7 +31,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Any integer as it was typed, so that a negative one can be refused by name.
+// Any integer as it was written, so that the message that refuses a negative one can show it.
 struct typed_number {
     std::uint64_t bits = 0;  // two's complement
     bool is_negative = false;
@@ -51,7 +51,7 @@ struct typed_number {
 class allocation_limit {
 public:
     constexpr allocation_limit() noexcept = default;  // no limit
-    // Implicit, from any integer type: the most. What is negative is refused by the check.
+    // Implicit, from any integer type; the number is the most. The check refuses a negative number.
     template <class Integer>
     constexpr allocation_limit(Integer most) noexcept : most_(most) {}
     constexpr allocation_limit(detail::typed_number least, detail::typed_number most) noexcept
@@ -78,7 +78,7 @@ constexpr allocation_limit exactly(detail::typed_number count) noexcept {
     return {count, count};
 }
 
-// What the counts of a window are held to; the fields are those of allocation_counts.
+// The limits for the counts of a window. The fields correspond to those of allocation_counts.
 class allocation_budget {
 public:
     allocation_limit allocations{};
@@ -88,12 +88,12 @@ public:
     allocation_limit live_bytes{};
 };
 
-// Whether the window has kept to the budget up to now; after stop(), until then. The window stays
-// open. The first limit that is broken makes the check fail.
+// Checks whether the window has kept to the budget up to now; after stop(), until then. The window
+// stays open. The check fails at the first limit that is broken.
 //
 // Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
 // limits exclude each other (-fno-exceptions: prints the message and aborts).
-// Cost: as counts(); a check that fails names stacks and writes a file, which takes milliseconds.
+// Cost: as counts(). A check that fails also names stacks, which takes milliseconds.
 ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
 
 // definitions
@@ -178,14 +178,14 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_limits(const allocation_bu
     return limits;
 }
 
-// Reads what a scope keeps to itself.
+// Reads the private members of a scope.
 struct scope_reader {
     static void describe(const scope& window, check_request& asked) noexcept {
         asked.window = window.window_;
         asked.counts = window.last_counts_;
         asked.rows = &window.last_;
     }
-    // The engine has ended the window.
+    // Called after the engine has ended the window.
     static void end(scope& window, const allocation_counts& counts) noexcept {
         window.window_ = 0;
         window.last_counts_ = counts;
@@ -207,7 +207,8 @@ inline check_result check_budget(const scope& window, const check_limits& limits
     return ask_engine(scope_reader::engine_of(window), asked);
 }
 
-// What the open window has allocated, freed since or not, by place; empty once it has ended.
+// What the open window has allocated, whether freed since or not, by place. Empty once it has
+// ended.
 inline snapshot allocated_in(const scope& window) {
     check_request asked;
     asked.kind = check_kind::allocated_rows;
@@ -216,8 +217,8 @@ inline snapshot allocated_in(const scope& window) {
     return ask_engine(scope_reader::engine_of(window), asked).rows();
 }
 
-// Saves the evidence of a check that somebody else has made: saved_to() of the result, or its
-// message, which ends with why not.
+// Saves the evidence of a check that other code has made. saved_to() of the result is the file; if
+// saving failed, the message of the result ends with the reason.
 inline check_result save_evidence_of(const snapshot& rows, const char* name, const char* headline) {
     check_request asked;
     asked.kind = check_kind::judged;

@@ -8,7 +8,7 @@
 //     assert(allocscope::allocations_of([&] { parse(text); }).allocations <= 3);
 //
 // The counts are exact: an empty callable has none. One run before the first that counts fills
-// caches; with more runs than one the numbers are averages, and `least` is the best run.
+// caches. With more than one run the numbers are averages, and `least` is the best run.
 
 #ifndef ALLOCSCOPE_MEASURE_ALLOCATIONS_OF_HPP
 #define ALLOCSCOPE_MEASURE_ALLOCATIONS_OF_HPP
@@ -32,11 +32,11 @@ struct run_counts : allocation_counts {
     allocation_counts least;  // of the run with the fewest allocations
 };
 
-// Runs the work once to warm up, then `runs` times, and counts what this thread allocates in it.
-// Exceptions of the work pass through. Throws std::invalid_argument when `runs` is less than 1, and
-// when nothing is being recorded, which must not look like "allocates nothing" (-fno-exceptions:
-// prints the message and aborts).
-// Cost: some 150 ns a run, and what a window of counters adds to an allocation.
+// Runs the work once to warm up, then `runs` times, and counts what this thread allocates in those
+// runs. Exceptions of the work pass through. Throws std::invalid_argument when `runs` is less than
+// 1, and when nothing is being recorded, because that must not look like "allocates nothing"
+// (-fno-exceptions: prints the message and aborts). Cost: about 150 ns for each run, and what a
+// window of counters adds to each allocation.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG run_counts allocations_of(Work&& work, detail::typed_number runs = 1);
 

@@ -10,7 +10,7 @@
 //         ...
 //     }
 //
-// The budget is looked at when the block ends, or in finish(); check() looks in between.
+// The budget is checked when the block ends, or in finish(). check() checks it in between.
 
 #ifndef ALLOCSCOPE_MEASURE_BUDGET_GUARD_HPP
 #define ALLOCSCOPE_MEASURE_BUDGET_GUARD_HPP
@@ -26,7 +26,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 class budget_guard {
 public:
-    // `wanted` says whose allocations count: every thread's unless from = threads::current.
+    // `wanted` says whose allocations count: those of every thread unless from = threads::current.
     // Throws std::invalid_argument as check() and scope do.
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG budget_guard(
         const char* name, const allocation_budget& budget,
@@ -37,20 +37,20 @@ public:
         const options& wanted = {})
         : budget_guard("budget", budget, wanted_action, wanted) {}
 
-    // As finish(), unless that was called. Throws nothing, also with throw_error().
+    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
     ~budget_guard() {
         if (!is_finished_) action_.act_in_destructor(judge(detail::after_stats::end));
     }
     budget_guard(const budget_guard&) = delete;
     budget_guard& operator=(const budget_guard&) = delete;
 
-    // How it stands now; the action is not taken and the block goes on.
+    // Returns the result up to now. The action is not taken, and the block goes on.
     check_result check() const {
         return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
     }
 
-    // Ends the block: the action is taken if the budget was broken. Once; later calls return an
-    // empty result that has not passed.
+    // Ends the block, and takes the action if the budget was broken. Later calls return an empty
+    // result that has not passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return check_result{};
         is_finished_ = true;

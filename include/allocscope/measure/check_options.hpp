@@ -1,12 +1,12 @@
-// check_options.hpp - refuses options that make no sense, naming value and range.
+// check_options.hpp - refuses options that make no sense; the message has the value and the range.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   when a window is opened
 // Threads:  any
 // Memory:   a message on the stack
 //
-// Throws std::invalid_argument without <stdexcept>, which every test file would have to pay for
-// with <string>: libstdc++ has a function that does it.
+// Throws std::invalid_argument without <stdexcept>, because that includes <string> and every test
+// file would have to compile both. libstdc++ has a function that throws it.
 
 #ifndef ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
 #define ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP

@@ -24,24 +24,25 @@ class check_result {
 public:
     check_result() noexcept;  // has not passed: nothing was checked
 
-    // A check that could not be made has not passed: without the hooks, without memory, or when
-    // events were lost that might have broken it.
+    // A check that could not be made has not passed: there were no hooks or no memory, or events
+    // were lost that might have broken it.
     bool passed() const noexcept { return data_->has_passed; }
     explicit operator bool() const noexcept { return passed(); }
 
-    // "" when it passed. Else several lines, without a line end at the last: what was expected and
-    // what happened, up to three places with their callers as file:line, where the rest was saved.
+    // "" when the check passed. Otherwise several lines without a final line end: what was expected
+    // and what happened, up to three places with their callers as file:line, and where the rest was
+    // saved.
     const char* message() const noexcept { return data_->message; }
 
     // The window's numbers at the check.
     allocation_counts counts() const noexcept { return data_->counts; }
 
-    // What stood behind the failure, by place; empty when the check passed. For leaks: what is
+    // What caused the failure, by place; empty when the check passed. For a leak check: what is
     // alive and was not expected.
     const snapshot& rows() const noexcept { return rows_; }
 
-    // Of a leak check: what function-local statics made at their first use. It is no leak, and in
-    // no row. 0 when the numbers of the window were enough to pass.
+    // For a leak check: what function-local statics allocated at their first use. That is no leak,
+    // and is in no row. 0 when the numbers of the window were enough to pass.
     std::uint64_t first_use_objects() const noexcept { return data_->first_use_objects; }
     std::uint64_t first_use_bytes() const noexcept { return data_->first_use_bytes; }
 
@@ -69,7 +70,7 @@ inline snapshot rows_of(const check_data& data) noexcept {
     return data.rows != nullptr ? *data.rows : snapshot{};
 }
 
-// What a call of the engine gave, which gives null when memory was refused.
+// Wraps what a call of the engine returned: null when there was no memory.
 inline check_result result_of(check_data* made) noexcept {
     return check_result{made != nullptr ? made : shared_check(check_without_memory)};
 }

@@ -1,9 +1,9 @@
-// fail_allocation.hpp - makes allocations fail on purpose, to see how the program takes it.
+// fail_allocation.hpp - makes allocations fail on purpose, to see how the program copes with it.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, in tests
-// Threads:  each says whose allocations fail; may be destroyed by any thread
-// Memory:   16 bytes; a window of counters. Up to 16 may live at the same time
+// Threads:  each object says whose allocations fail; any thread may destroy it
+// Memory:   16 bytes and a window of counters for each. Up to 16 may live at the same time
 //
 //     {
 //         allocscope::fail_allocation third{3};          // the third from here on, on this thread
@@ -11,10 +11,11 @@
 //     }                                                  // from here on nothing fails
 //
 // A failing allocation behaves as if there were no memory and no new_handler: operator new throws
-// std::bad_alloc (-fno-exceptions: aborts, as it does without memory), the nothrow forms return
-// null. A new_handler is not called, for it could only ask again. What allocscope itself allocates
-// and what is allocated under a pause_recording never fails. See also
-// measure/for_each_allocation_failing.hpp, which tries every allocation of a piece of code.
+// std::bad_alloc (-fno-exceptions: aborts, as it does without memory), and the nothrow forms return
+// null. A new_handler is not called, because it could only ask again. What allocscope itself
+// allocates never fails, and neither does what is allocated under a pause_recording. See also
+// measure/for_each_allocation_failing.hpp, which makes each allocation of a piece of code fail
+// once.
 
 #ifndef ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
 #define ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
@@ -38,9 +39,9 @@ namespace detail {
 struct fault_reader;
 }  // namespace detail
 
-// What the kinds below have in common. Their constructors throw std::invalid_argument when a number
-// makes no sense, when 16 are alive already, and when operator new is not replaced, so that nothing
-// could fail (-fno-exceptions: prints the message and aborts).
+// The common part of the classes below. Their constructors throw std::invalid_argument when a
+// number makes no sense, when 16 objects are alive already, and when operator new is not replaced,
+// so that nothing could fail (-fno-exceptions: prints the message and aborts).
 class injected_fault {
 public:
     std::uint64_t seen() const noexcept { return engine_->state_of_plan(plan_).seen; }
@@ -60,23 +61,23 @@ private:
     detail::plan_id plan_;
 };
 
-// The nth allocation from now on fails, counted from 1, and the `times - 1` after it.
+// Makes the nth allocation from now on fail, counted from 1, and the `times - 1` after it.
 class fail_allocation : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_allocation(
         detail::typed_number nth, detail::typed_number times = 1, threads from = threads::current);
 };
 
-// Whatever would go beyond so many bytes fails. What is freed is not given back: it is the sum of
-// all requests.
+// Makes each allocation fail that would go beyond so many bytes. The limit is on the sum of all
+// requests: frees are not subtracted.
 class fail_after_bytes : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(
         detail::typed_number bytes, threads from = threads::current);
 };
 
-// Each allocation fails with this probability (0 to 1). The same seed makes the same allocations
-// fail again, as long as one thread makes them in the same order.
+// Makes each allocation fail with this probability (0 to 1). The same seed makes the same
+// allocations fail again, if one thread makes them in the same order.
 class fail_randomly : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG fail_randomly(double probability, std::uint64_t seed,
@@ -99,7 +100,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t at_least_one(const char* owner, c
     return value.bits;
 }
 
-// 2^64 for 1, as the greatest number there is.
+// The probability times 2^64; for 1, the greatest number.
 ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probability) {
     if (!(probability >= 0 && probability <= 1)) {
         char space[160] = {};

@@ -1,4 +1,4 @@
-// for_each_allocation_failing.hpp - runs code once for each allocation it makes, failing that one.
+// for_each_allocation_failing.hpp - runs code once for each of its allocations and makes it fail.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, in tests
@@ -12,9 +12,9 @@
 //       allocation 3 failed at src/parser.cpp:40: 1 object with 24 bytes left alive
 //         src/parser.cpp:38: 1 object of node, 24 bytes, in parse
 //
-// Run k fails the kth allocation; the first run in which none fails is the last. A run is good when
-// the code returns or throws std::bad_alloc, and leaves nothing alive. A crash is a crash.
-// Cost: with n allocations, n + 2 runs.
+// Run k makes the kth allocation fail. The first run in which none fails is the last one. A run is
+// good when the code returns or throws std::bad_alloc, and leaves nothing alive. Crashes are not
+// caught. Cost: with n allocations, n + 2 runs.
 
 #ifndef ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
 #define ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
@@ -36,23 +36,23 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct sweep_options {
-    const char* name = "fault sweep";        // stands in the message
+    const char* name = "fault sweep";        // appears in the message
     threads from = threads::current;         // whose allocations fail and must not leak
-    detail::typed_number warm_up_runs = 1;   // before the first: what is made once is no leak
+    detail::typed_number warm_up_runs = 1;   // run first: what is made only once is no leak
     detail::typed_number most_runs = 10000;  // more allocations than that: the sweep fails
-    const char* expected = "";               // leaks that are none, as in leak_options
+    const char* expected = "";               // leaks that are expected, as in leak_options
 };
 
-// What became of the code. Copying shares it.
+// The result of a sweep. Copying shares it.
 class fault_sweep {
 public:
-    // All runs were good, and every allocation had its turn.
+    // All runs were good, and every allocation failed in one of them.
     bool passed() const noexcept { return result_.passed(); }
     explicit operator bool() const noexcept { return passed(); }
     const char* message() const noexcept { return result_.message(); }
     const check_result& result() const noexcept { return result_; }
 
-    // Every run, in order. The last one is that in which nothing failed.
+    // Every run, in order. In the last one nothing failed.
     std::size_t size() const noexcept { return data_ != nullptr ? data_->run_count : 0; }
     const fault_run* begin() const noexcept { return data_ != nullptr ? data_->runs : nullptr; }
     const fault_run* end() const noexcept { return begin() + size(); }
@@ -87,7 +87,7 @@ private:
 
 // Throws std::invalid_argument when an option makes no sense (-fno-exceptions: prints the message
 // and aborts). Exceptions of a warm-up run pass through; those of the other runs are part of the
-// result. Compiled with -fno-exceptions, what comes out of the work is not caught.
+// result. With -fno-exceptions, exceptions of the work are not caught.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG fault_sweep for_each_allocation_failing(Work&& work,
                                                                   const sweep_options& wanted = {});
@@ -121,7 +121,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_outcome outcome_of(Work& work, char (&what)[256]
         return fault_outcome::threw_bad_alloc;
     } catch (const std::exception& other) {
         copy_text(what, sizeof what, other.what());
-    } catch (...) {  // of a type that cannot be asked; the run is told as bad
+    } catch (...) {  // of an unknown type; the run is reported as bad
     }
     return fault_outcome::threw_other;
 #endif
@@ -129,7 +129,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_outcome outcome_of(Work& work, char (&what)[256]
 
 enum class sweep_step { go_on, was_last, gave_up };
 
-// One run. The last is the first in which no allocation fails.
+// Makes one run. The last run is the first in which no allocation fails.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data* sweep, Work& work,
                                                  std::uint64_t nth, const sweep_options& wanted) {

@@ -1,4 +1,4 @@
-// leak_check.hpp - a window that must end with nothing of it alive.
+// leak_check.hpp - a window at whose end none of its objects may be alive.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user and by integrations/
@@ -16,7 +16,7 @@
 //     known.objects = 2;                              // and two more, wherever they are
 //
 // A cache is no leak, but looks like one in a single window. repeat() tells them apart: it warms
-// the code up, runs it n times and charges what even the best of the runs added:
+// the code up, runs it n times, and reports only what even the best of the runs added:
 //
 //     auto result = allocscope::leak_check::repeat(5, [&] { parse(text); });
 
@@ -37,19 +37,20 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct leak_options {
     detail::typed_number objects = 0;  // how many may stay alive, beside those expected
-    // How many must: for leaks that are known, so that the day they are gone is noticed.
+    // How many must stay alive: for known leaks, so that the check notices when they are gone.
     detail::typed_number least_objects = 0;
-    // And how many bytes in them. With objects = 0 and bytes set, only the bytes count.
+    // How many bytes may stay alive. With objects = 0 and bytes set, only the bytes count.
     detail::typed_number bytes = ~std::uint64_t{0};
-    // Leaks that are none: lines of "leak:<pattern>"; blank lines and lines that begin with # are
-    // comments. A pattern fits an object when it is part of the function, file or module of any
-    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. Must stay
-    // valid until the check.
+    // Leaks that are expected: lines of "leak:<pattern>". Blank lines and lines that begin with #
+    // are comments. A pattern fits an object when it is part of the function, file or module of any
+    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. The text
+    // must stay valid until the check.
     const char* expected = "";
-    // The same by a function of yours, asked for each stack that left something alive. It may run
-    // on any thread that makes a check, under a lock: it must not use allocscope or throw.
+    // Does the same with a function of yours, which is called for each stack that left something
+    // alive. It may run on any thread that makes a check, under a lock. It must not use allocscope
+    // or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
-    const void* expected_context = nullptr;  // handed to it
+    const void* expected_context = nullptr;  // passed to is_expected
     options window = {};                     // whose allocations, and how deep the stacks are
     detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
     // For the adapters of test frameworks: every test is judged as only_repeated_leaks() says.
@@ -58,17 +59,17 @@ struct leak_options {
 
 namespace detail {
 
-// The leaks that are none, as the engine is asked about them.
+// The leaks that are expected, in the form in which they are given to the engine.
 struct expected_leaks {
     using question = bool (*)(const leak_stack& stack, const void* context);
 
     question test = nullptr;
-    // Asked first, with function names only, as the symbol tables have them: no file, line or type
-    // is known then, and code that the compiler inlined is in the function around it. What gets a
-    // no is asked again with all names. A framework's own stacks are in every test, and a yes here
-    // spares the process the 30 ms of reading its debug information.
+    // Called first, with function names only, as the symbol tables have them: no file, line or type
+    // is known then, and inlined code belongs to the function around it. If the answer is no,
+    // `test` is called with all names. A framework's own stacks are in every test, and a yes here
+    // saves the process the 30 ms that reading its debug information takes.
     question test_by_symbols = nullptr;
-    const void* context = nullptr;  // handed to both
+    const void* context = nullptr;  // passed to both
     const char* lines = "";
 };
 
@@ -76,28 +77,29 @@ struct expected_leaks {
 
 class leak_check {
 public:
-    // Starts. Throws std::invalid_argument when a tolerance is negative, a line of `expected` is
-    // not understood, or the window's options are out of range (-fno-exceptions: prints it and
-    // aborts).
+    // Starts the window. Throws std::invalid_argument when a tolerance is negative, a line of
+    // `expected` is not understood, or the window's options are out of range (-fno-exceptions:
+    // prints the message and aborts).
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(
         const char* name = "leak check", const leak_options& wanted = {},
         const detail::expected_leaks& own = {});
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // What is alive now; the window stays open. After finish(), an empty result.
+    // Returns what is alive now. The window stays open. After finish(), returns an empty result.
     check_result check() const { return judge(detail::after_stats::go_on); }
-    // Ends the window. Once; later calls return an empty result that has not passed.
+    // Ends the window. Later calls return an empty result that has not passed.
     check_result finish();
-    // The same, but judged by these instead of by what the constructor was given; `window` and
-    // `warm_up_runs` mean nothing here. For what is known only when the work has been done.
+    // Does the same, but judges by these options instead of the constructor's; `window` and
+    // `warm_up_runs` have no effect here. For options that are known only when the work has been
+    // done.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish(const leak_options& instead);
 
     allocation_counts counts() const noexcept { return window_.counts(); }
 
-    // Runs the work warm_up_runs times, then `runs` times (2 at least: one run cannot tell a cache
-    // from a leak), and fails if every one of those left more alive than the one before it.
-    // Exceptions of the work pass through. Throws std::invalid_argument as the constructor.
+    // Runs the work warm_up_runs times, then `runs` times (at least 2, because one run cannot tell
+    // a cache from a leak). Fails if each of those runs left more alive than the run before it.
+    // Exceptions of the work pass through. Throws std::invalid_argument as the constructor does.
     template <class Work>
     static check_result repeat(detail::typed_number runs, Work&& work,
                                const leak_options& wanted = {}, const char* name = "leak check");
@@ -115,8 +117,8 @@ private:
     bool is_finished_ = false;
 };
 
-// The arithmetic of repeat(), for those who drive the loop themselves (as test frameworks do):
-// warm up, construct, and call end_of_run() after each run.
+// The arithmetic of repeat(), for code that has a loop of its own (as test frameworks do): warm up,
+// construct an object, and call end_of_run() after each run.
 class leak_repetition {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(
@@ -137,14 +139,14 @@ private:
     bool is_refused_ = false;
 };
 
-// A leak_check that acts when the block ends.
+// A leak_check that takes an action when the block ends.
 class leak_guard {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
         const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
         const leak_options& wanted = {})
         : leaks_(name, wanted), action_(wanted_action) {}
-    // As finish(), unless that was called. Throws nothing, also with throw_error().
+    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
     ~leak_guard() {
         if (!is_finished_) action_.act_in_destructor(leaks_.finish());
     }
@@ -176,7 +178,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
     if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
 
-// Refuses what cannot be meant, the patterns included.
+// Refuses options and patterns that make no sense.
 ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_options& wanted) {
     check_limits limits;
     limits.live_objects.least =
@@ -204,7 +206,7 @@ inline leak_check::leak_check(const char* name, const leak_options& wanted,
 
 inline void leak_check::expect(const leak_options& wanted) noexcept {
     expected_.lines = wanted.expected;
-    if (expected_.test_by_symbols != nullptr) return;  // a framework's, which asks the user's too
+    if (expected_.test_by_symbols != nullptr) return;  // a framework's, which calls the user's
     expected_.test = wanted.is_expected;
     expected_.context = wanted.expected_context;
 }

@@ -1,4 +1,4 @@
-// library_frames.hpp - declares code of yours to be library code: rows are named after its callers.
+// library_frames.hpp - declares your own code to be library code: rows then name its callers.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, usually at the start of main or of a test file
@@ -6,14 +6,14 @@
 // Memory:   none; the engine keeps up to 64 patterns of up to 255 characters
 //
 // A row belongs to the innermost frame that is not library code. The standard library, the C++
-// runtime, allocscope and what lies where packages are installed are known; containers and pools of
-// your own are not:
+// runtime, allocscope and everything in the folders where packages are installed are known to be
+// library code. Your own containers and pools are not:
 //
 //     allocscope::library_frames("mylib::");             // a namespace or class
 //     allocscope::library_frames("xml*");                // functions whose name starts so
 //     allocscope::library_frames("/home/me/mylib/");     // files below a folder
 //     allocscope::library_frames("parts/");              // such a folder anywhere
-//     allocscope::library_frames("!third_party/mine/");  // this is the user's, wherever it lies
+//     allocscope::library_frames("!third_party/mine/");  // the user's code, wherever it lies
 
 #ifndef ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
 #define ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
@@ -26,7 +26,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 // Holds for every snapshot taken from now on, in the whole process. The same pattern again changes
 // nothing. Throws std::invalid_argument when the pattern is null, empty, longer than 255
-// characters, fits everything, or is the 65th (-fno-exceptions: prints the message and aborts).
+// characters, matches everything, or is the 65th (-fno-exceptions: prints the message and aborts).
 ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
 
 // definitions

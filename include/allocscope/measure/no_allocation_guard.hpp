@@ -2,7 +2,7 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, around code that must run in bounded time
-// Threads:  watches the thread that made it, which must also destroy it; others are not disturbed
+// Threads:  watches the thread that made it, which must also destroy it; no effect on others
 // Memory:   about 120 bytes; a window of counters
 //
 //     void process(audio_buffer& buffer) {
@@ -15,10 +15,10 @@
 //       src/mixer.cpp:31: 1 object of voice, 24 bytes, in mixer::add
 //         called from src/process.cpp:12 in process
 //
-// The first allocation is acted upon at once, where it is made: with on_violation::abort() a
-// debugger stops on it. Cost: some 200 ns for a guard; while one lives, this thread's
-// allocations and frees take some 100 ns more. A violation costs milliseconds: names are read and a
-// file is written.
+// The action is taken at the first allocation, in the call that makes it: with
+// on_violation::abort() a debugger stops there. Cost: about 200 ns for a guard. While one lives,
+// this thread's allocations and frees take about 100 ns more. A violation costs milliseconds,
+// because names are read.
 
 #ifndef ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
 #define ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
@@ -42,8 +42,8 @@ enum class forbidden : std::uint32_t {
 class no_allocation_guard {
 public:
     // on_violation::throw_error() throws violation_error out of operator new; a nothrow operator
-    // then returns null. What cannot throw (a free; hooks compiled with -fno-exceptions) is kept
-    // for finish().
+    // then returns null. A violation where nothing can be thrown (a free; hooks compiled with
+    // -fno-exceptions) is kept for finish().
     [[nodiscard]] explicit no_allocation_guard(const char* name = "no allocations",
                                                on_violation wanted_action = on_violation::report(),
                                                forbidden what = forbidden::allocations);
@@ -53,20 +53,20 @@ public:
     [[nodiscard]] no_allocation_guard(const char* name, forbidden what)
         : no_allocation_guard(name, on_violation::report(), what) {}
 
-    // Without the hooks nothing can be watched: the action is taken with a result that says so.
-    // A guard with throw_error() that was broken reports, unless finish() was called or the
+    // Without the hooks nothing can be watched. Then the action is taken with a result that says
+    // so. A broken guard with throw_error() reports here, unless finish() was called or the
     // exception has not been handled yet.
     ~no_allocation_guard();
     no_allocation_guard(const no_allocation_guard&) = delete;
     no_allocation_guard& operator=(const no_allocation_guard&) = delete;
 
-    // How it stands. The counts are those of this thread since the guard began, with what was
-    // allowed; of a broken guard, at the violation.
+    // Returns the result up to now. The counts are those of this thread since the guard began,
+    // including what was allowed; for a broken guard, those at the violation.
     check_result check();
 
-    // Ends the guard. Once; later calls return an empty result that has not passed. Throws
-    // violation_error when it was broken and the action is throw_error(), also if that was thrown
-    // before (-fno-exceptions: prints the message and aborts).
+    // Ends the guard. Later calls return an empty result that has not passed. Throws
+    // violation_error when the guard was broken and the action is throw_error(), even if it was
+    // thrown before (-fno-exceptions: prints the message and aborts).
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish();
 
 private:
@@ -81,8 +81,8 @@ private:
     bool is_finished_ = false;
 };
 
-// What this thread allocates and frees while one lives breaks none of the guards around it. It is
-// still counted by windows. Nests. A guard inside it watches again.
+// While an object of this class lives, what its thread allocates and frees breaks none of the
+// guards around it. Windows still count it. Objects may be nested. A guard inside it watches again.
 class allow_allocations {
 public:
     [[nodiscard]] allow_allocations() noexcept : engine_(detail::usable_engine()) {
@@ -133,7 +133,7 @@ inline check_result no_allocation_guard::look(bool ends) {
 inline no_allocation_guard::~no_allocation_guard() {
     if (is_finished_) return;
     const bool was_told = is_armed_ && watch_.is_broken && !action_.throws();
-    // What was thrown and is still on its way holds the result, and tells it.
+    // An exception that was thrown and is still on its way holds the result, and reports it.
     const bool is_on_its_way =
         watch_.found != nullptr && __atomic_load_n(&watch_.found->references, __ATOMIC_RELAXED) > 1;
     const check_result found = look(true);

@@ -7,8 +7,8 @@
 //
 //     allocscope::budget_guard parser{{.allocations = 3}, allocscope::on_violation::abort()};
 //
-// No destructor throws. A guard with throw_error() throws from finish() only; destroyed without
-// finish(), it reports instead.
+// No destructor throws. A guard with throw_error() throws from finish(), and a no_allocation_guard
+// also out of operator new. A guard that is destroyed without finish() reports instead.
 
 #ifndef ALLOCSCOPE_MEASURE_ON_VIOLATION_HPP
 #define ALLOCSCOPE_MEASURE_ON_VIOLATION_HPP
@@ -26,8 +26,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
     #pragma clang diagnostic ignored "-Wweak-vtables"  // a header has no other place for a vtable
 #endif
 
-// A guard's promise was broken. It is a bad_alloc because a no_allocation_guard throws it out of
-// operator new, which may throw nothing else.
+// Thrown when a guard's promise was broken. It is a bad_alloc because a no_allocation_guard throws
+// it out of operator new, which may throw nothing else.
 class violation_error : public std::bad_alloc {
 public:
     explicit violation_error(const check_result& found) noexcept : found_(found) {}
@@ -44,7 +44,7 @@ private:
 
 class on_violation {
 public:
-    // Called once for each guard that is broken, with what it found. Must not throw. `context` is
+    // Called once for each broken guard, with what the guard found. Must not throw. `context` is
     // what was given to call().
     using callback = void (*)(const check_result& found, void* context);
 
@@ -58,9 +58,10 @@ public:
         return made;
     }
 
-    // For guards: does it, if the result has not passed. Throws nothing.
+    // For guards: takes the action if the result has not passed. Throws nothing.
     void act_in_destructor(const check_result& found) const noexcept;
-    // The same where an exception may leave (-fno-exceptions: prints the message and aborts).
+    // Does the same where an exception may be thrown (-fno-exceptions: prints the message and
+    // aborts).
     ALLOCSCOPE_EXCEPTIONS_TAG void act(const check_result& found) const;
     bool throws() const noexcept { return action_ == action::throw_error; }
 
@@ -77,11 +78,11 @@ private:
 
 namespace detail {
 
-// write(2) under a name of its own: nobody who includes the library has to see <unistd.h>.
+// write(2) under another name, so that no user of the library has to include <unistd.h>.
 extern "C" long allocscope_write(int descriptor, const void* bytes,
                                  unsigned long length) __asm__("write");
 
-// To stderr, in one piece if the kernel takes it so.
+// Writes to stderr, one part after the other.
 inline void print_line(const char* prefix, const char* text) noexcept {
     const char* const parts[] = {prefix, text, "\n"};
     for (const char* part : parts) {
@@ -89,7 +90,7 @@ inline void print_line(const char* prefix, const char* text) noexcept {
         while (part[length] != '\0') ++length;
         while (length != 0) {
             const long written = allocscope_write(2, part, length);
-            if (written <= 0) return;  // nobody is there to be told
+            if (written <= 0) return;  // stderr cannot be written to
             part += written;
             length -= static_cast<std::size_t>(written);
         }

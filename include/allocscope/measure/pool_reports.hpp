@@ -15,8 +15,8 @@
 //         ...
 //     }
 //
-// While no window is open a report is two loads and two tests: about a nanosecond. In a process
-// without the hooks, and where they are in a library that may be unloaded, it takes about 20 ns.
+// While no window is open, a report is two loads and two tests: about a nanosecond. It takes about
+// 20 ns in a process without the hooks, and where the hooks are in a library that may be unloaded.
 
 #ifndef ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
 #define ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
@@ -31,28 +31,29 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// An object of a pool was born. `pool` names its family in the head of a report; its first 63
-// characters count. The same address may be an object of several pools, each time of another one: a
-// chunk, and the first object in it. No effect for a null pointer.
+// Reports that an object of a pool was born. `pool` names its family in the head of a report; its
+// first 63 characters count. Objects of several pools may have the same address, for example a
+// chunk and the first object in it. No effect for a null pointer.
 inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// The same, and rows show T. Where T is what a container of the standard library wraps around an
+// Does the same, and rows show T. If T is what a container of the standard library wraps around an
 // element, they show the element.
 template <class T>
 inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// The object died. Without a name the newest object that begins there: of two, the one in the
-// other. No effect for an object that was not recorded.
+// Reports that the object died. Without a pool, this is the newest object that begins there: if one
+// object contains the other, the inner one. No effect for an object that was not recorded.
 inline void report_free(const void* pointer) noexcept;
 inline void report_free(const void* pointer, const char* pool) noexcept;
 
-// The object has another size now: a death and a birth at the same address. One that has moved was
-// freed and allocated. Without a name an object that was born before the windows becomes one of
-// "other pools".
+// Reports that the object has another size now. This counts as a death and a birth at the same
+// address. An object that has moved must be reported as freed and allocated instead. Without a
+// pool, an object that was born before the windows becomes one of "other pools".
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// Why reports of this module are not recorded, whatever windows are open; "" when they are.
+// Why reports of this module are not recorded, whatever windows are open; "" when they are
+// recorded.
 inline const char* reports_refusal() noexcept;
 
 // definitions
@@ -64,14 +65,15 @@ ALLOCSCOPE_HIDDEN inline std::atomic<const std::uint64_t*> known_gate{nullptr};
 ALLOCSCOPE_HIDDEN inline std::atomic<const engine*> known_engine{nullptr};
 ALLOCSCOPE_HIDDEN inline std::atomic<std::uint64_t> asked_at{0};
 
-// False: there is nothing to report to.
+// False: no window is open.
 ALLOCSCOPE_FAST_PATH bool is_report_wanted() noexcept {
     const std::uint64_t* const gate = known_gate.load(std::memory_order_relaxed);
     return gate == nullptr || __atomic_load_n(gate, __ATOMIC_RELAXED) != 0;
 }
 
-// Null: there is none that this module can use. Asking a foreign operator new costs a block, so a
-// module that got no answer asks again after about a tenth of a second.
+// Returns null when there is no engine that this module can use. If operator new is not ours,
+// asking costs a block, so a module that got no answer asks again only after about a tenth of a
+// second.
 ALLOCSCOPE_SLOW_PATH const engine* engine_of_pools() noexcept {
     const engine* found = known_engine.load(std::memory_order_acquire);
     if (found != nullptr) return found;
@@ -91,12 +93,12 @@ ALLOCSCOPE_SLOW_PATH const engine* engine_of_pools() noexcept {
     return found;
 }
 
-// Keeps the call before it from being the last act of its function, which would leave the stack.
+// Keeps the call before it from being a tail call, which would take its function off the stack.
 ALLOCSCOPE_FAST_PATH void stay_on_stack() noexcept {
     __asm__ volatile("");
 }
 
-// What the compiler calls a type, without a zero byte at its end.
+// The compiler's name for a type, without a zero byte at its end.
 struct spelled_type {
     const char* text;
     std::size_t length;
@@ -135,7 +137,7 @@ ALLOCSCOPE_FAST_PATH void report_new_size(const void* pointer, std::size_t bytes
 
 }  // namespace detail
 
-// Inlined always: a stack begins with the caller, however few frames are kept.
+// Always inlined, so that a stack begins with the caller, however few frames are kept.
 
 ALLOCSCOPE_FAST_PATH void report_allocation(const void* pointer, std::size_t bytes,
                                             const char* pool) noexcept {

@@ -2,15 +2,15 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by containers with polymorphic allocators
-// Threads:  as those of the resource behind it
-// Memory:   that of the resource behind it
+// Threads:  the same as for the resource behind it
+// Memory:   the memory of the resource behind it
 //
 //     std::pmr::unsynchronized_pool_resource pool;
 //     allocscope::reported_resource reported{&pool, "orders"};
 //     std::pmr::vector<order> orders{&reported};                    // rows show order
 //
-// Between containers and a pool it reports objects; between a pool and where the pool gets its
-// memory, it reports chunks. A program whose standard library has no <memory_resource> has no
+// Between containers and a pool it reports objects. Between a pool and the source of the pool's
+// memory it reports chunks. Without <memory_resource> in the standard library there is no
 // reported_resource.
 
 #ifndef ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP
@@ -32,7 +32,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 class reported_resource : public std::pmr::memory_resource {
 public:
-    // `upstream` and `name` must stay as long as the resource. The name is that of the family in
+    // `upstream` and `name` must live as long as the resource. `name` is the name of the family in
     // the head of a report.
     explicit reported_resource(std::pmr::memory_resource* upstream, const char* name) noexcept
         : upstream_(upstream), name_(name) {}

@@ -2,7 +2,7 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user
-// Threads:  every member may be called from any thread, also another one than opened the window
+// Threads:  any thread may call every member, not only the one that opened the window
 // Memory:   a scope is 64 bytes; what the window records is kept by the engine
 //
 //     allocscope::scope window{"load"};            // starts
@@ -33,7 +33,7 @@ struct scope_reader;
 // A window over a part of the program: what it allocated, and what of that is still alive.
 class scope {
 public:
-    // Starts. `name` stands in reports; it is copied (the first 63 bytes).
+    // Starts the window. `name` appears in reports; its first 63 bytes are copied.
     // Throws std::invalid_argument when stack_frames is not in 1..128 or sample_bytes is 0
     // (-fno-exceptions: prints the same message and aborts).
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit scope(const char* name = "",
@@ -43,17 +43,17 @@ public:
     scope& operator=(const scope&) = delete;
 
     // The numbers up to now; after stop(), those at the end. Allocates nothing. Other threads may
-    // go on: each is counted as it was at one moment of the call (docs/limits.md).
+    // go on: each thread is counted as it was at one moment of the call (docs/limits.md).
     // Cost: 0.2 us, and some nanoseconds for each thread and each of its stacks in the window.
     allocation_counts counts() const noexcept;
 
-    // What is alive now. The window stays open. When memory for the rows is refused, the snapshot
-    // says so (info().not_recording) and has the totals.
+    // Returns what is alive now. The window stays open. If there is no memory for the rows, the
+    // snapshot says so (info().not_recording) and still has the totals.
     snapshot stats() const;
 
-    // What is alive now; the window then starts anew as if it had just been opened: it forgets
-    // what was reported, and counts() begin at zero again. (memprof's stats!) When memory is
-    // refused even for the totals, it forgets nothing.
+    // Returns what is alive now. Then the window starts anew as if it had just been opened: it
+    // forgets what was reported, and counts() begin at zero again. (This is memprof's stats!) If
+    // there is no memory even for the totals, it forgets nothing.
     snapshot stats_and_forget();
 
     // Ends the window. Later calls of stats() and stop() repeat this last snapshot.
@@ -74,10 +74,10 @@ ALLOCSCOPE_EXCEPTIONS_TAG void start(
     const options& wanted = {});  // no effect while it is already started
 snapshot stats();                 // before the first start() the snapshot says so
 snapshot stats_and_forget();
-snapshot stop();  // kept until the next start(): meanwhile all three repeat it
+snapshot stop();  // the snapshot is kept until the next start(); meanwhile all three return it
 
-// Starts, runs the work, and returns what of its allocations is still alive afterwards. The window
-// is its own: it does not disturb start/stop. Exceptions of the work pass through.
+// Starts a window, runs the work, and returns what of its allocations is still alive afterwards.
+// This window is independent of start() and stop(). Exceptions of the work pass through.
 template <class Work>
 snapshot track(Work&& work) {
     scope window{"track"};
@@ -85,7 +85,8 @@ snapshot track(Work&& work) {
     return window.stop();
 }
 
-// What this thread allocates while one lives is charged to nobody. Frees are still seen. Nests.
+// While an object of this class lives, what its thread allocates is charged to nobody. Frees are
+// still seen. Objects may be nested.
 class pause_recording {
 public:
     [[nodiscard]] pause_recording() noexcept;
@@ -101,7 +102,7 @@ private:
 
 namespace detail {
 
-// The engine, if this translation unit can use it; else null.
+// The engine if this translation unit can use it, otherwise null.
 inline const engine* usable_engine() noexcept {
     const engine* found = find_engine();
     return engine_refusal(found)[0] == '\0' ? found : nullptr;
@@ -150,7 +151,7 @@ inline snapshot scope::stats_and_forget() {
 
 inline snapshot scope::stop() {
     if (window_ != 0) {
-        last_counts_ = engine_->counts(window_);  // all there is if memory is refused
+        last_counts_ = engine_->counts(window_);  // kept if there is no memory for the snapshot
         last_ = snapshot{engine_->stats(window_, detail::after_stats::end)};
         if (detail::has_totals(last_.info())) last_counts_ = last_.info().totals;
         window_ = 0;

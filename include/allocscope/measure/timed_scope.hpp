@@ -2,7 +2,7 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, through the door time_series.hpp
-// Threads:  every member may be called from any thread; one thread of its own, if asked for
+// Threads:  any thread may call every member; has one thread of its own, if asked for
 // Memory:   104 bytes for each point, charged to no window
 //
 //     allocscope::timed_scope window{"load", std::chrono::milliseconds{10}};
@@ -12,7 +12,7 @@
 //     allocscope::write_html(window.stop(), "load.html");     // the timeline with all of them
 //
 // The points are info().moments of its snapshots: a line of bars in the text report, the timeline
-// of the page, snapshots of massif, "moments" in JSON.
+// of the page, snapshots in massif's format, "moments" in JSON.
 
 #ifndef ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
 #define ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
@@ -42,8 +42,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The points of a series, oldest first. When there is no more room every second one goes, but not
-// those with marks.
+// The points of a series, oldest first. When there is no more room, every second point without a
+// mark is dropped.
 class moment_list {
 public:
     static constexpr std::size_t most = 4096;
@@ -72,7 +72,7 @@ public:
     }
     std::uint64_t lost_marks() const noexcept { return lost_marks_; }
 
-    // Those up to `last`, and `last` itself. Throws std::bad_alloc.
+    // Copies the points up to `last`, and `last` itself. Throws std::bad_alloc.
     void copy_to(snapshot::window_info& info, const snapshot::moment& last, arena& memory) const {
         list<snapshot::moment> copied{memory};
         copied.reserve(count_ + 1);
@@ -107,7 +107,7 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
-// In a forked child: makes a lock free that another thread may have held. True: one did.
+// In a forked child: frees a lock that another thread may have held. Returns whether one did.
 inline bool free_in_child(std::mutex& lock) noexcept {
     if (lock.try_lock()) {
         lock.unlock();
@@ -121,12 +121,13 @@ inline bool free_in_child(std::mutex& lock) noexcept {
 
 // A scope that keeps a time series: points where mark() is called and, if asked for, one every so
 // many milliseconds. At most 4096 points are kept: when there are more, every second one without a
-// mark goes. A forked child has the points up to the fork and no thread; its marks are points, too.
+// mark is dropped. A forked child has the points up to the fork and no thread; its marks are
+// points, too.
 class timed_scope {
 public:
-    // Starts. With `every` above 0 a thread of its own takes the points; all signals are blocked in
-    // it, and what it allocates is charged to nobody. Each point costs as much as counts(). Where
-    // no thread can be had, is_sampling() is false and only marks are points.
+    // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
+    // are blocked in that thread, and what it allocates is charged to nobody. Each point costs as
+    // much as counts(). If no thread can be made, is_sampling() is false and only marks are points.
     // Throws what the constructor of scope throws.
     [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},
                                        const options& wanted = {});
@@ -134,12 +135,12 @@ public:
     timed_scope(const timed_scope&) = delete;
     timed_scope& operator=(const timed_scope&) = delete;
 
-    // A point with a name (the first 63 bytes), now. No effect after stop().
+    // Adds a point with a name (the first 63 bytes) now. No effect after stop().
     void mark(const char* name) noexcept;
     bool is_sampling() const noexcept { return has_thread_.load(); }
 
-    // As those of scope. The snapshots have the points up to then; stats_and_forget() begins the
-    // series anew.
+    // The same as those of scope. The snapshots have the points up to then; stats_and_forget()
+    // begins the series anew.
     allocation_counts counts() const noexcept { return window_.counts(); }
     snapshot stats();
     snapshot stats_and_forget();
@@ -170,7 +171,7 @@ private:
     snapshot last_;
 };
 
-// A scope inside a timed one: its beginning and its end are marks of that.
+// A scope inside a timed one. Its beginning and its end are marks of the timed one.
 class marked_scope : public scope {
 public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
@@ -236,13 +237,13 @@ inline void* timed_scope::take_points(void* series) {
     return nullptr;
 }
 
-// The child has one thread, and that is in here. A lock may have been taken by a thread that it
-// does not have: then the points may be half written, and are forgotten.
+// The child has only the thread that runs this. A lock may have been taken by a thread that the
+// child does not have; then the points may be half written, so they are dropped.
 inline void timed_scope::settle_after_fork() noexcept {
     const pid_t own = ::getpid();
     if (process_.exchange(own) == own) return;
     has_thread_ = false;
-    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // of which a thread waited
+    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // a parent's thread used it
     detail::free_in_child(asking_);
     if (detail::free_in_child(lock_)) points_.clear();
 }
@@ -262,7 +263,7 @@ inline void timed_scope::mark(const char* name) noexcept {
     if (!is_stopped_) add_point(name != nullptr ? name : "");
 }
 
-// The snapshot is the last point. What was added while it was made comes after it.
+// The snapshot is the last point. Points that were added while it was made are left out.
 inline snapshot timed_scope::with_points(const snapshot& of) {
     const std::lock_guard<std::mutex> locked{lock_};
     return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {

@@ -1,15 +1,15 @@
-// typed_allocator.hpp - an allocator whose rows show the type, also without debug information.
+// typed_allocator.hpp - an allocator whose rows show the type, even without debug information.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by containers of the user
 // Threads:  any
-// Memory:   of operator new
+// Memory:   from operator new
 //
 //     std::vector<order, allocscope::allocator<order>> orders;      // rows show order
 //
-// It is std::allocator but for one thing: its allocate() is a function of its own on the stack, for
-// each type another one, so that rows need not be told by inlined code what they are of. The memory
-// is operator new's and counted as such, once.
+// It is std::allocator with one difference: its allocate() is a function of its own on the stack, a
+// different one for each type. So rows show the type even where the caller was inlined. The memory
+// comes from operator new and is counted there, once.
 
 #ifndef ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
 #define ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
@@ -33,9 +33,9 @@ public:
     template <class U>
     constexpr allocator(const allocator<U>&) noexcept {}
 
-    // Throws what operator new throws, std::bad_alloc also for more than there are addresses.
+    // Throws what operator new throws; std::bad_alloc also for more bytes than there are addresses.
     [[nodiscard]] __attribute__((noinline)) T* allocate(std::size_t count) {
-        // Two functions with equal code would be made one, and rows of one type show another.
+        // Two functions with equal code would be merged, and rows of one type would show another.
         __asm__ volatile("" : : "r"(__PRETTY_FUNCTION__));
         constexpr std::size_t most = ~std::size_t{0} / sizeof(T);
         const std::size_t bytes = count > most ? ~std::size_t{0} : count * sizeof(T);
@@ -45,7 +45,7 @@ public:
         } else {
             block = ::operator new(bytes);
         }
-        __asm__ volatile("" : "+r"(block));  // the call is not the last act: it stays on the stack
+        __asm__ volatile("" : "+r"(block));  // prevents a tail call: allocate() stays on the stack
         return static_cast<T*>(block);
     }
 

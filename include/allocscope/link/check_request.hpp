@@ -21,7 +21,7 @@ struct leak_stack;
 
 namespace detail {
 
-// Both ends are allowed.
+// Both ends are included.
 struct count_range {
     std::uint64_t least = 0;
     std::uint64_t most = ~std::uint64_t{0};
@@ -36,8 +36,8 @@ struct check_limits {
 };
 
 enum class check_kind : std::uint32_t {
-    budget,          // `limits` hold for the window's counts
-    leaks,           // live_objects and live_bytes hold for what is alive and not expected
+    budget,          // `limits` apply to the window's counts
+    leaks,           // live_objects and live_bytes apply to what is alive and not expected
     repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
     allocated_rows,  // nothing is judged: gives the rows of what was allocated, freed or not
     judged           // the caller has judged: saves the evidence, with `headline` above `rows`
@@ -48,7 +48,7 @@ struct check_request {
     after_stats then = after_stats::go_on;
     check_limits limits;
     const char* expected = "";  // leaks that are expected, see verdict/leak_patterns.hpp
-    // Says for each stack whether it is expected, too. `expected_context` is handed to it.
+    // Also says for each stack whether it is expected. `expected_context` is passed to it.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;
 
@@ -61,7 +61,7 @@ struct check_request {
     std::uint64_t added_objects = 0;
     std::uint64_t added_bytes = 0;
 
-    // As is_expected, asked first, with what detail::expected_leaks says.
+    // Like is_expected, but called first: see detail::expected_leaks.
     bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
 
     // judged: what is wrong, and the name for the file.

@@ -1,4 +1,4 @@
-// engine.hpp - the calls by which any module of the process reaches its one recorder.
+// engine.hpp - the functions through which every module of the process reaches its one recorder.
 //
 // Room:     link (floor 1), malloc-safe
 // Called:   by measure/ and snapshot/ from every translation unit and plugin; filled in by
@@ -6,17 +6,17 @@
 // Threads:  find_engine() and every entry of the table may be called from any thread
 // Memory:   none
 //
-// The state of a header exists twice, silently, in an executable and in a plugin that it loads with
-// RTLD_LOCAL. So the state lives only in the module that replaced `operator new`, and everybody
-// else asks for it through the one name that all modules are certain to share: operator new itself.
-// The question is a small, valid, aligned nothrow request whose `std::nothrow_t` is ours:
+// If an executable loads a plugin with RTLD_LOCAL, the state of a header exists twice, and nobody
+// notices. So the state lives only in the module that replaced `operator new`, and all other
+// modules ask for it through the one name that all modules are certain to share: operator new
+// itself. The question is a small, valid, aligned nothrow request whose `std::nothrow_t` is ours:
 //
 //     plugin                                  the executable's operator new(size, align, nothrow&)
 //       tag{magic, answer = null}  ------->     size, alignment and tag.magic fit?
 //       answer filled, null returned <------    tag.answer = &engine, return null
 //
-// A foreign operator new knows nothing of tags. It returns a block, which is given back, and the
-// answer stays null: nothing is being recorded in this process, and every output says so.
+// Any other operator new knows nothing of tags. It returns a block, which is given back, and the
+// answer stays null. Then nothing is being recorded in this process, and every output says so.
 
 #ifndef ALLOCSCOPE_LINK_ENGINE_HPP
 #define ALLOCSCOPE_LINK_ENGINE_HPP
@@ -46,14 +46,14 @@ struct pool_words;
 struct sweep_data;
 struct sweep_request;
 
-// What becomes of a window when its rows are asked for.
+// What happens to a window when its rows are asked for.
 enum class after_stats : std::uint32_t {
     go_on,   // the window stays as it is
     forget,  // the window starts anew, empty
     end      // the window ends
 };
 
-// Names an open window. 0 is no window.
+// Identifies an open window. 0 is no window.
 using window_id = std::uint64_t;
 
 struct engine {
@@ -74,7 +74,7 @@ struct engine {
     const char* (*library_frames)(const char* pattern);
     // Hands over one reference; null when there was no memory for the result.
     check_data* (*check)(const check_request& asked);
-    // False: a line is not understood, and the message says which. `room` is at least 128.
+    // Returns false when a line is not understood; the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
     // Writes `head` and every row with its stack to a file. Returns 0 or an errno value.
     int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
@@ -90,15 +90,15 @@ struct engine {
     bool (*add_sweep_run)(sweep_data* to, const sweep_request& asked);
     void (*end_sweep)(sweep_data* data, bool gave_up);
     // --- link/pool_words.hpp; no effect while no window is open ---
-    // The word that is 0 while no window is open, if its address may be kept; else null.
+    // The address of the word that is 0 while no window is open; null when it may not be kept.
     const std::uint64_t* (*gate_to_keep)();
     void (*report_birth)(const void* block, std::size_t bytes, const pool_words& words);
     void (*report_death)(const void* block, const char* pool);  // null: the newest object there
     void (*report_resize)(const void* block, std::size_t bytes, const pool_words& words);
 };
 
-// The request that asks for the engine. Its size is odd on purpose: hardly anybody asks for it by
-// chance, and the magic number tells our tag even then.
+// The request that asks for the engine. The size is unusual on purpose, so that hardly any program
+// requests it by chance. Even then the magic number distinguishes our tag.
 constexpr std::size_t handshake_size = 421;
 constexpr std::align_val_t handshake_alignment = static_cast<std::align_val_t>(128);
 constexpr std::uint64_t handshake_magic = 0xa110c5c09e5afe01U;
@@ -108,8 +108,8 @@ struct handshake_tag : std::nothrow_t {
     const engine* answer = nullptr;
 };
 
-// The process's engine, or null when `operator new` is not ours. Takes about 10 ns. The answer is
-// not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
+// The engine of the process, or null when `operator new` is not ours. Takes about 10 ns. The answer
+// is not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
 __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,

@@ -1,4 +1,4 @@
-// pool_words.hpp - what a report of a pool says beside the address.
+// pool_words.hpp - what a report of a pool says besides the address.
 //
 // Room:     link (floor 1), malloc-safe
 // Called:   filled by measure/pool_reports.hpp in any module, read by the engine
@@ -17,7 +17,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct pool_words {
-    const char* pool;         // null: not said
+    const char* pool;         // null: not named
     const char* type;         // as the compiler spells it; no zero byte at its end
     std::size_t type_length;  // 0: not known
 };

@@ -1,9 +1,9 @@
-// watch_requests.hpp - what guards and injected faults hand to the engine.
+// watch_requests.hpp - what guards and injected faults pass to the engine.
 //
 // Room:     link (floor 1), malloc-safe
 // Called:   filled by measure/, kept by state/watches.hpp while it is armed
 // Threads:  plain values
-// Memory:   a guard_watch lies in its guard and must stay where it is
+// Memory:   a guard_watch is a member of its guard and must not move
 
 #ifndef ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
 #define ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
@@ -32,14 +32,14 @@ struct guard_watch {
     // Filled by measure/.
     const char* name = "";  // used only while the guard is armed
     bool watches_frees = false;
-    void* context = nullptr;  // of the two below
+    void* context = nullptr;  // passed to `tell` and `raise`, in the guard_watch
     // Called at the first violation, outside of any lock, with a result that the guard keeps. It
-    // may allocate; that is no violation. True: `raise` is to be called as well.
+    // may allocate, which is no violation. True: `raise` must be called as well.
     bool (*tell)(guard_watch& broken, check_data& found) = nullptr;
-    // Throws. Never called for a free or in a nothrow operator's place.
+    // Throws. Not called for a free or in malloc's family; a nothrow operator turns it into null.
     void (*raise)(guard_watch& broken) = nullptr;
 
-    // The engine's.
+    // The members of the engine.
     bool (*violated)(guard_watch& broken, const watched_event& event) = nullptr;
     guard_watch* outer = nullptr;
     check_data* found = nullptr;  // one reference
@@ -65,7 +65,7 @@ struct fault_plan {
     std::uint64_t seed = 0;
 };
 
-// Names an armed plan. 0 is none.
+// Identifies an armed plan. 0 is none.
 using plan_id = std::uint32_t;
 
 struct plan_state {

@@ -30,11 +30,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The window of start(); 0: not started. No lock guards it: the exchange decides a race of two
-// starts.
+// The window of start(); 0: not started. No lock guards it: if two threads start at the same time,
+// the exchange decides.
 ALLOCSCOPE_HIDDEN inline atomic<window_id> process_window{0};
 
-// Naming lock. The snapshot that stop() gave, until the next start().
+// Naming lock. The snapshot that stop() returned, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
 
 // Takes over one reference to `kept`.
@@ -48,7 +48,7 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
     drop_reference(before);
 }
 
-// Null: no window of start() was ever stopped, or another thread is just stopping it.
+// Returns null when no window of start() was ever stopped, or another thread is stopping it.
 inline snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
@@ -60,7 +60,8 @@ inline bool is_open(window_id id) noexcept {
     return find_window(id) != nullptr;
 }
 
-// Null: there is no such window. When memory for the rows is refused, the snapshot has the numbers.
+// Returns null when there is no such window. Without memory for the rows, the snapshot has the
+// numbers.
 inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
     // Allocated first, so that the totals survive if naming runs out of memory.
     snapshot_block block;
@@ -83,7 +84,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // --- the table ---
 
-// Calls of modules that were loaded since are seen from here on, after attach_hooks().
+// After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
 inline void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
@@ -105,9 +106,9 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
-// Null: there is no such window. Where memory for the rows is refused, the snapshot has numbers
-// only and says so. Where memory even for that is refused, the snapshot only says so, and the
-// window forgets nothing.
+// Returns null when there is no such window. Without memory for the rows, the snapshot has only
+// numbers and says so. Without memory even for that, the snapshot only says so, and the window
+// forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
     look_for_modules_if_attached();

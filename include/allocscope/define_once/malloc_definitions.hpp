@@ -5,9 +5,9 @@
 // Threads:  any
 // Memory:   the underlying allocator's (hooks/underlying_allocator.hpp)
 //
-// A part of malloc_family.hpp that compiles without exceptions and RTTI and needs no C++ library.
+// This part of malloc_family.hpp compiles without exceptions and RTTI and needs no C++ library.
 //
-// A sanitizer brings a malloc of its own, which must not be replaced: then nothing is defined.
+// A sanitizer has its own malloc, which must not be replaced. Then nothing is defined here.
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
@@ -21,7 +21,7 @@
 
 #include <malloc.h>  // memalign, valloc, pvalloc, malloc_usable_size
 
-// Seen from every module, whatever the program is compiled with. noinline, used: as the operators.
+// Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
     extern "C" __attribute__((visibility("default"), noinline, used))  \
     result name parameters noexcept {                                  \

@@ -9,13 +9,13 @@
 //     // main.cpp, or a file of its own:
 //     #include <allocscope/define_once/malloc_family.hpp>
 //
-// It brings the 20 operators of operator_new_delete.hpp, which may stand beside it in the same
-// .cpp. A window then sees every allocation of the process: those of C libraries and of the C
-// library itself, and each operator's once, as the operator's. In a second .cpp it is a
-// duplicate-symbol error of the linker; so it is in a program that is linked with -static, see
-// docs/limits.md.
+// This header includes operator_new_delete.hpp with its 20 operators; the same .cpp may include
+// that header, too. A window then sees every allocation of the process, including those of C
+// libraries and of the C library itself. An allocation by an operator is counted once, as the
+// operator's. If a second .cpp includes this header, the linker reports duplicate symbols. It also
+// does so in a program that is linked with -static, see docs/limits.md.
 //
-// Under AddressSanitizer, ThreadSanitizer and their like, which have a malloc of their own, only
+// Under AddressSanitizer, ThreadSanitizer and similar tools, which have a malloc of their own, only
 // the operators are replaced.
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_FAMILY_HPP

@@ -1,15 +1,15 @@
-// operator_memory.hpp - where the replaced operators get their memory from.
+// operator_memory.hpp - where the replaced operators get their memory.
 //
 // Room:     define_once (floor 11), malloc-safe
 // Called:   by define_once/operator_new_entry.hpp
 // Threads:  any
 // Memory:   the C library's allocator, or what malloc_family.hpp says
 //
-// Usually it is malloc, called past the table of calls (hooks/operator_calls.hpp). Where malloc is
-// replaced, too, the operators go past it, because what they allocate is counted as theirs, and
-// once. malloc_family.hpp says so by specialising memory_of for the operators, before or behind the
-// operators' own header: the functions below are templates, so that they are made at the end of the
-// file.
+// Usually the operators call malloc through words of their own (hooks/operator_calls.hpp). If
+// malloc is replaced, too, they call the underlying allocator directly, because an allocation by an
+// operator is counted once, as the operator's. For that, malloc_family.hpp specialises memory_of
+// for the operators, before or after the operators' own header. Both orders work, because the
+// functions below are templates and are instantiated at the end of the file.
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP

@@ -8,8 +8,8 @@
 //     // main.cpp, or a file of its own:
 //     #include <allocscope/define_once/operator_new_delete.hpp>
 //
-// A replacement function must not be inline, so a second inclusion in another .cpp is a
-// duplicate-symbol error of the linker. It belongs in the executable, not in a shared library.
+// A replacement function must not be inline. So if another .cpp includes this header, too, the
+// linker reports duplicate symbols. The header belongs in the executable, not in a shared library.
 //
 // This header also compiles the machinery behind allocscope.hpp: recording, symbols, reports.
 
@@ -24,11 +24,11 @@
 #include <new>      // align_val_t, nothrow_t
 #include <vector>   // for the programs that include nothing else
 
-// noinline: a stack begins with the operator's own frame. used: only the linker asks for it, by
-// name, so the compiler must not drop it.
+// noinline: a stack begins with the operator's own frame. used: only the linker asks for the
+// function, by name, so the compiler must not drop it.
 #define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
 
-// The same function under another name: so that it is compiled once.
+// Another name for the same function, so that it is compiled once.
 #define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
 #if !defined(__clang__)
     #pragma GCC diagnostic push
@@ -60,7 +60,7 @@ void* operator new[](std::size_t bytes, std::align_val_t alignment);
 ALLOCSCOPE_OPERATOR_AS("_ZnwmSt11align_val_tRKSt9nothrow_t")
 void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept;
 
-// --- delete: size and alignment are not needed, the record knows ---
+// --- delete: size and alignment are not needed, because the record has them ---
 
 ALLOCSCOPE_OPERATOR void operator delete(void* block) noexcept {
     allocscope::detail::delete_block(block);

@@ -5,13 +5,13 @@
 // Threads:  any
 // Memory:   the C library's allocator (define_once/operator_memory.hpp)
 //
-// The behaviour is libstdc++'s. A request of 0 bytes gets a block of its own. When memory is
-// refused, the new_handler is called until memory is granted, or the handler throws or is gone. The
-// nothrow forms call it, too, and turn any exception into null. An alignment that is no power of
-// two is refused at once.
+// The operators behave like those of libstdc++. A request of 0 bytes gets a block of its own. When
+// there is no memory, the new_handler is called until there is memory, the handler throws, or there
+// is no handler any more. The nothrow forms call it, too, and turn any exception into null. An
+// alignment that is not a power of two is refused at once.
 //
 // While no window is open, an operator costs one load and one branch more than malloc and free.
-// While only sampled windows are open, it costs a subtraction and a test of the address more
+// While only sampled windows are open, it also costs a subtraction and a test of the address
 // (record/sampler.hpp).
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
@@ -38,9 +38,10 @@ namespace detail {
 // The engine of this process; defined where a header of define_once/ is included.
 ALLOCSCOPE_HIDDEN extern const engine the_engine __asm__("allocscope_engine");
 
-// Its address, by its name in the assembler. clang++ assumes that any function may call an operator
-// that is defined beside it. If it saw that an operator leads to the engine, and so to every
-// function, it would take all functions for one circle of calls, and 6 % longer to compile.
+// The engine's address, found by its name in the assembler. clang++ assumes that any function may
+// call an operator that is defined beside it. If it saw that an operator leads to the engine, and
+// so to every function, it would take all functions for one cycle of calls, and 6 % longer to
+// compile.
 inline const engine* address_of_engine() noexcept {
     const engine* address;
     __asm__("leaq allocscope_engine(%%rip), %0" : "=r"(address));
@@ -71,8 +72,8 @@ inline void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept
     return failure == 0 ? block : nullptr;
 }
 
-// Memory was refused: calls the new_handler as long as there is one, and tries again. Passes on
-// what the handler throws.
+// Called when there is no memory: calls the new_handler as long as there is one, and tries again.
+// Passes on what the handler throws.
 ALLOCSCOPE_SLOW_PATH void* allocate_with_handler(std::size_t bytes, std::size_t alignment) {
     for (;;) {
         const std::new_handler handler = std::get_new_handler();
@@ -116,7 +117,7 @@ inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame
     return block;
 }
 
-// Any request, in any state of the thread.
+// Handles any request, in any state of the thread.
 ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment, void* frame) {
     if (ALLOCSCOPE_UNLIKELY(has_watches()) &&
         is_refused_by_watch(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
@@ -137,7 +138,7 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     return block;
 }
 
-// All that throws is here, so that the next function has nothing to save on the stack.
+// Everything that throws is here, so that the next function has nothing to save on the stack.
 ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame) {
     ALLOCSCOPE_KEEP_FRAME();
     void* block = watched_block(bytes, no_alignment, frame);
@@ -147,14 +148,14 @@ ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame)
 
 // --- the operators' bodies ---
 
-// For the throwing operators while a window is open. In a straight line for a thread that records
-// every event.
+// For the throwing operators while a window is open. If the thread records every event, this is a
+// straight path.
 ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t word,
                                           std::size_t bytes) {
-    // Parts what is kept over the call of malloc from the operator's argument, so that the compiler
-    // saves registers here and not while no window is open.
+    // Separates what is kept over the call of malloc from the operator's argument, so that the
+    // compiler saves registers here and not while no window is open.
     __asm__("" : "+r"(bytes), "+r"(entry));
-    // Neither a sample nor a watch need be asked.
+    // If this is true, neither samples nor watches have to be checked.
     const bool records_every_event = entry->straight_view == word;
     if (ALLOCSCOPE_UNLIKELY(!records_every_event)) {
         return watched_block_or_throw(bytes, __builtin_frame_address(0));
@@ -166,15 +167,15 @@ ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t wor
     return on_allocate(block, bytes);
 }
 
-// Apart, so that an operator needs no frame of its own unless a window is open.
+// A separate function, so that an operator needs no frame of its own unless a window is open.
 ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
     void* block = plain_block(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
     return block;
 }
 
-// The gate's word says all. 0: no window is open. Highest bit set: every event is recorded.
-// Otherwise samples are.
+// The gate's word says everything. 0: no window is open. Highest bit set: every event is recorded.
+// Otherwise only samples are recorded.
 ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
@@ -247,8 +248,9 @@ ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
     release<the_operators>(block);
 }
 
-// Whether a module asks for the engine (engine.hpp); then the answer is put into its tag. The tag
-// is read only when size and alignment fit, because a plain nothrow_t has no magic number.
+// Returns whether a module asks for the engine (engine.hpp), and if so puts the answer into its
+// tag. The tag is read only when size and alignment fit, because a plain nothrow_t has no magic
+// number.
 inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
                              const std::nothrow_t& tag) noexcept {
     if (bytes != handshake_size || alignment != handshake_alignment) return false;

@@ -1,4 +1,4 @@
-// confidence_interval.hpp - the two numbers between which the truth lies, 95 times in 100.
+// confidence_interval.hpp - the two bounds between which the true number lies, 95 times in 100.
 //
 // Room:     sampling (floor 2), malloc-safe
 // Called:   when a sampled window is reported, through sampling/sample_sums.hpp
@@ -7,15 +7,15 @@
 //
 // The score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
 // inference", Journal of the American Statistical Association 22, 1927; for counts it is the
-// Poisson score interval): all numbers from which the estimate is at most z standard deviations
-// away, where the deviation is that of the number asked about, not that of the estimate. Unlike
-// estimate -+ z deviations it never reaches below zero, and keeps its promise for a handful of
-// samples.
+// Poisson score interval) contains all numbers from which the estimate is at most z standard
+// deviations away. The deviation is that of the number in question, not that of the estimate.
+// Unlike estimate -+ z deviations, the interval never reaches below zero, and it holds even for a
+// handful of samples.
 //
-// The deviation grows with the number: variance = unit * number, where the unit is what one sample
-// more or less changes. When all samples are equal, the unit is variance / estimate. When they
-// differ it is the mean of their units, weighted by variance (skew / variance): what is certain
-// adds to the estimate, and must not make the rest look more certain than it is.
+// The deviation grows with the number: variance = unit * number, where the unit is the change that
+// one sample more or less makes. When all samples are equal, the unit is variance / estimate. When
+// they differ, it is the mean of their units, weighted by variance (skew / variance): what is
+// certain adds to the estimate, but must not make the rest look more certain than it is.
 
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
@@ -41,13 +41,13 @@ inline confidence_interval score_interval(double estimate, double variance, doub
 }
 
 // An estimate without variance is its own interval. Without samples there is no variance either,
-// and the answer is 0 to 0: nothing is known then, and the caller must say so.
+// and the answer is 0 to 0. Nothing is known then, and the caller must say so.
 inline confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);
 }
 
-// The same for samples that differ. A skew of 0 means that it is not known.
+// For samples that differ. A skew of 0 means that it is not known.
 inline confidence_interval interval_95(double estimate, double variance, double skew) noexcept {
     if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
     return score_interval(estimate, variance, skew / variance);

@@ -5,10 +5,11 @@
 // Threads:  any
 // Memory:   none
 //
-// Each object counts 16 bytes more than were requested: about what an allocator keeps beside a
-// block. So no object is less likely to be met than one in mean / 16, and none stands for more than
-// that many objects. Requested bytes alone would let an object of 1 byte stand for `mean` objects,
-// one of 0 bytes for any number, and the number of objects in a window could never be bounded.
+// Each object counts 16 bytes more than were requested: about what an allocator stores beside a
+// block. So the chance of an object to be sampled is never much less than 16 / mean, and no sample
+// stands for many more than mean / 16 objects. If only requested bytes counted, an object of 1 byte
+// would stand for `mean` objects and one of 0 bytes for any number, and the number of objects in a
+// window could not be bounded.
 
 #ifndef ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
 #define ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
@@ -23,7 +24,7 @@ namespace detail {
 
 constexpr std::uint64_t bytes_beside_each_object = 16;
 
-// It wraps only for requests that no allocator grants, and those are never samples.
+// Wraps around only for requests that no allocator grants, and those are never samples.
 constexpr std::uint64_t bytes_to_count(std::uint64_t requested) noexcept {
     return requested + bytes_beside_each_object;
 }

@@ -1,4 +1,4 @@
-// estimate.hpp - a number and the interval its truth lies in.
+// estimate.hpp - an estimated number and the interval in which the true number lies.
 //
 // Room:     sampling (floor 2), malloc-safe
 // Called:   filled by sampling/sample_sums.hpp, handed to the user by snapshot/
@@ -19,8 +19,8 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// low <= value <= high; all equal when nothing is estimated. In a difference of snapshots all three
-// are two's complement: cast to std::int64_t. What they mean: docs/sampling.md.
+// low <= value <= high; all are equal when nothing is estimated. In a difference of snapshots all
+// three are two's complement: cast them to std::int64_t. docs/sampling.md says what they mean.
 struct estimate {
     std::uint64_t value = 0;
     std::uint64_t low = 0;

@@ -6,9 +6,9 @@
 // Memory:   8 bytes, in the owner
 //
 // splitmix64: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
-// OOPSLA 2014. Every state is as good as any other, so any number will do as a seed; the seed is
+// OOPSLA 2014. Every state is as good as any other, so any number will do as a seed. The seed is
 // mixed first, so that the threads of a process may take seed, seed + 1, seed + 2, ... The numbers
-// are not for secrets: whoever sees a few of them knows the next ones.
+// are not for secrets: anybody who sees a few of them can compute the next ones.
 
 #ifndef ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
 #define ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
@@ -34,7 +34,7 @@ struct random_source {
 
     void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
 
-    // Gives each of the 2^64 numbers once in 2^64 calls.
+    // Returns each of the 2^64 numbers once in 2^64 calls.
     std::uint64_t next() noexcept {
         state += golden_multiplier;
         return mix_64(state);

@@ -5,11 +5,11 @@
 // Threads:  any; the random source is the caller's
 // Memory:   none
 //
-// The gap is an exponentially distributed number, rounded up to whole bytes. The exponential is the
-// only distribution without memory: however long a thread has counted down, the next byte has the
-// same chance. So every object is sampled independently of all others. An object that counts c
-// bytes (sampling/counted_bytes.hpp) is sampled with probability 1 - exp(-c / mean), which
-// sampling/sample_weight.hpp undoes. Rounding up keeps this exact: the gap is at most c if, and
+// The gap is an exponentially distributed number, rounded up to whole bytes. Only the exponential
+// distribution is memoryless: however long a thread has counted down, the next byte has the same
+// chance. So every object is sampled independently of all others. An object that counts c bytes
+// (sampling/counted_bytes.hpp) is sampled with probability 1 - exp(-c / mean), for which
+// sampling/sample_weight.hpp corrects. Rounding up keeps this exact: the gap is at most c if, and
 // only if, the unrounded number is.
 //
 //     countdown -= bytes_to_count(bytes);
@@ -27,12 +27,12 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// No gap is longer, so that it fits a signed countdown.
+// No gap is longer than this, so that it fits a signed countdown.
 constexpr std::uint64_t longest_sample_gap = 0x7fffffffffffffffU;
 
 // An exponentially distributed number with mean 1, never 0 and at most 45.1. The uniform number is
-// the middle of one of 2^64 steps; the logarithm is taken from the end it is nearer to, where a
-// double is fine enough to tell all steps apart. So gaps far below a mean of 2^62 are still right.
+// the middle of one of 2^64 steps. The logarithm is computed from the nearer end, where a double is
+// fine enough to distinguish all steps. So gaps far below a mean of 2^62 are still right.
 inline double draw_exponential(random_source& random) noexcept {
     constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
@@ -41,8 +41,8 @@ inline double draw_exponential(random_source& random) noexcept {
     return -__builtin_log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
-// Bytes up to and including the one that is sampled: 1 to longest_sample_gap. With a mean of 1 or 0
-// the gap is always 1, so everything is recorded. About 20 ns.
+// Bytes up to and including the sampled one: 1 to longest_sample_gap. With a mean of 1 or 0 the gap
+// is always 1, so everything is recorded. Takes about 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
     const double gap = draw_exponential(random) * static_cast<double>(mean);

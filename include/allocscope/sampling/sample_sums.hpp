@@ -1,8 +1,8 @@
-// sample_sums.hpp - samples added up: an estimate and how sure it is.
+// sample_sums.hpp - sums of samples: an estimate, and how certain it is.
 //
 // Room:     sampling (floor 2), malloc-safe
 // Called:   when samples are recorded, and when a sampled window is reported
-// Threads:  any; who shares one guards it
+// Threads:  any; threads that share one have to guard it
 // Memory:   56 bytes, in the owner
 //
 //     sample_sums born;
@@ -10,9 +10,9 @@
 //     sample_sums alive = born; alive.subtract(freed);
 //     estimate objects = alive.objects_95();   // {2048, 560, 5240}
 //
-// Freed objects are subtracted with the weights they were added with, so what is left is the sum
-// over the samples alive. Doubles round: a sum may differ from the sum over the rest by some 1e-16
-// of everything ever added; when no sample is left it is set to zero.
+// Freed objects are subtracted with the weights with which they were added, so what is left is the
+// sum over the samples that are alive. Doubles round: this sum may be wrong by some 1e-16 of
+// everything ever added. When no sample is left, it is set to zero.
 
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
 #define ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
@@ -28,15 +28,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Rounds down. Numbers below 0 become 0, numbers that are too large the largest there is.
+// Rounds down. Numbers below 0 become 0; numbers that are too large become the largest one.
 inline std::uint64_t whole_number(double number) noexcept {
     if (!(number > 0.0)) return 0;
     if (number >= 18446744073709551615.0) return 0xffffffffffffffffU;
     return static_cast<std::uint64_t>(number);
 }
 
-// Rounds the value to the nearest number, and the interval outwards, except where a double cannot
-// tell an end from a whole number.
+// Rounds the value to the nearest whole number, and the interval outwards, except where a double
+// cannot tell an end from a whole number.
 inline estimate rounded(double value, const confidence_interval& interval) noexcept {
     constexpr double slack = 1e-9;
     estimate whole;
@@ -72,7 +72,7 @@ struct sample_sums {
         bytes_skew += other.bytes_skew;
     }
 
-    // `other` is part of this. Subtracting more samples than there are leaves nothing.
+    // `other` is part of these sums. Subtracting more samples than there are leaves nothing.
     void subtract(const sample_sums& other) noexcept {
         if (other.samples >= samples) {
             *this = sample_sums{};
@@ -87,10 +87,10 @@ struct sample_sums {
         bytes_skew = rest_of(bytes_skew, other.bytes_skew);
     }
 
-    // The objects of one place, which is looked at only because it was sampled. There are at least
-    // as many objects as samples: those were seen. After a single sample nothing more is certain:
-    // many places that were never seen had the same chance, and this place may hold this one object
-    // only.
+    // The objects of one place, which is reported only because it was sampled. There are at least
+    // as many objects as samples, because those were seen. After a single sample nothing more is
+    // certain: many places that were never sampled had the same chance, and this place may hold
+    // only this one object.
     estimate objects_95() const noexcept {
         estimate known = rounded(objects, interval_95(objects, objects_variance, objects_skew));
         if (known.value < samples) known.value = samples;
@@ -105,12 +105,13 @@ struct sample_sums {
         return known;
     }
 
-    // The objects of all places that were sampled every `sample_bytes`, whether or not they met a
-    // sample. Objects that met none can only add to those that did, so the upper end makes room for
-    // as many as there may be: one sample of the smallest objects stands for most_unseen_objects()
-    // objects, one of any objects for at most `sample_bytes` bytes. Without any sample there are 0
-    // to 3.84 * sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16 objects. For a narrower
-    // interval, the sizes that were not met would have to be guessed: docs/decisions/0008.
+    // The objects of all places that were sampled every `sample_bytes`, whether or not they got a
+    // sample. Objects without a sample can only add to those with one, so the upper end makes room
+    // for as many as there may be: one sample of the smallest objects stands for
+    // most_unseen_objects() objects, one of any objects for at most `sample_bytes` bytes. Without
+    // any sample there are 0 to 3.84 * sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16
+    // objects. A narrower interval would need a guess of the sizes that were not sampled:
+    // docs/decisions/0008.
     estimate objects_95(std::uint64_t sample_bytes) const noexcept {
         return with_room(objects_95(), objects, objects_variance,
                          most_unseen_objects(sample_bytes));
@@ -129,7 +130,7 @@ private:
         return known;
     }
 
-    // A remainder that only rounding has left becomes zero, else it would pass for a sample.
+    // A remainder that is only a rounding error becomes zero, because it would pass for a sample.
     static double rest_of(double whole, double part) noexcept {
         constexpr double rounding = 1e-12;
         const double rest = whole - part;

@@ -5,11 +5,11 @@
 // Threads:  any
 // Memory:   none
 //
-// An object that is sampled with probability p stands for 1/p objects and size/p bytes: the sum of
-// that over all samples is the true number on average, whatever the sizes are (D. G. Horvitz,
-// D. J. Thompson, "A generalization of sampling without replacement from a finite universe",
-// Journal of the American Statistical Association 47, 1952). Each sample is corrected by its own
-// probability before it is added; correcting the sum by an average size would be biased.
+// An object that is sampled with probability p stands for 1/p objects and size/p bytes. Summed over
+// all samples, this gives the true number on average, whatever the sizes are (D. G. Horvitz, D. J.
+// Thompson, "A generalization of sampling without replacement from a finite universe", Journal of
+// the American Statistical Association 47, 1952). Each sample is corrected by its own probability
+// before it is added; correcting the sum by an average size would be biased.
 //
 // For a mean of 512 KiB; an object counts 16 bytes more than its size (counted_bytes.hpp):
 //
@@ -44,14 +44,14 @@ struct sample_weight {
     double bytes_skew;
 };
 
-// For an object that was not drawn but is recorded, as all are while an exact window is open.
+// For an object that is recorded without being drawn, as all are while an exact window is open.
 constexpr sample_weight weigh_certain(std::uint64_t bytes) noexcept {
     return {1.0, static_cast<double>(bytes), 0.0, 0.0, 0.0, 0.0};
 }
 
 // The weight of an object of `bytes` when one sample is taken in `mean` bytes. An object of 0 bytes
-// stands for objects, and for no bytes. Where p is 1 as a double (from 38 means on; always when the
-// mean is 1 or 0) the weight is exactly 1 and the variance exactly 0.
+// stands for objects, but for no bytes. Where p is 1 as a double (for sizes from 38 means on;
+// always when the mean is 1 or 0), the weight is exactly 1 and the variance exactly 0.
 inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexcept {
     if (mean <= 1) return weigh_certain(bytes);
     const double size = static_cast<double>(bytes);
@@ -67,7 +67,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
             skew,    skew * size * size * size};
 }
 
-// (1 - p) / p of an object of 0 bytes: no sample stands for more objects that were not met.
+// (1 - p) / p of an object of 0 bytes, which stands for the most objects that were not sampled.
 inline double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /

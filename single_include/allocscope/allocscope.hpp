@@ -13,7 +13,8 @@
 #ifndef ALLOCSCOPE_CONFIG_HPP
 #define ALLOCSCOPE_CONFIG_HPP
 
-// Here and not in a door, so that it comes before the first line that older compilers reject.
+// This check is here and not in a door, because it must come before the first line that older
+// compilers reject.
 #if __cplusplus < 201703L
     #error "allocscope needs C++17 or newer: compile with -std=c++17"
 #endif
@@ -30,15 +31,17 @@
     #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 0
 #endif
 
-// On functions whose body depends on the knob above: translation units compiled with and without
-// exceptions then each keep their own, instead of the linker's choice of one for both.
+// Marks functions whose body depends on the knob above. Translation units compiled with and without
+// exceptions then each keep their own version. Without the mark the linker would choose one version
+// for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((abi_tag("no_exceptions")))
 #else
     #define ALLOCSCOPE_EXCEPTIONS_TAG
 #endif
 
-// The versioned namespace: two versions of the headers in one program stay two sets of names.
+// The versioned namespace keeps the names apart when one program contains two versions of the
+// headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
     inline namespace v4 {
@@ -135,7 +138,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 
-// engine.hpp - the calls by which any module of the process reaches its one recorder.
+// engine.hpp - the functions through which every module of the process reaches its one recorder.
 
 #ifndef ALLOCSCOPE_LINK_ENGINE_HPP
 #define ALLOCSCOPE_LINK_ENGINE_HPP
@@ -156,14 +159,14 @@ struct pool_words;
 struct sweep_data;
 struct sweep_request;
 
-// What becomes of a window when its rows are asked for.
+// What happens to a window when its rows are asked for.
 enum class after_stats : std::uint32_t {
     go_on,   // the window stays as it is
     forget,  // the window starts anew, empty
     end      // the window ends
 };
 
-// Names an open window. 0 is no window.
+// Identifies an open window. 0 is no window.
 using window_id = std::uint64_t;
 
 struct engine {
@@ -184,7 +187,7 @@ struct engine {
     const char* (*library_frames)(const char* pattern);
     // Hands over one reference; null when there was no memory for the result.
     check_data* (*check)(const check_request& asked);
-    // False: a line is not understood, and the message says which. `room` is at least 128.
+    // Returns false when a line is not understood; the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
     // Writes `head` and every row with its stack to a file. Returns 0 or an errno value.
     int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
@@ -200,15 +203,15 @@ struct engine {
     bool (*add_sweep_run)(sweep_data* to, const sweep_request& asked);
     void (*end_sweep)(sweep_data* data, bool gave_up);
     // --- link/pool_words.hpp; no effect while no window is open ---
-    // The word that is 0 while no window is open, if its address may be kept; else null.
+    // The address of the word that is 0 while no window is open; null when it may not be kept.
     const std::uint64_t* (*gate_to_keep)();
     void (*report_birth)(const void* block, std::size_t bytes, const pool_words& words);
     void (*report_death)(const void* block, const char* pool);  // null: the newest object there
     void (*report_resize)(const void* block, std::size_t bytes, const pool_words& words);
 };
 
-// The request that asks for the engine. Its size is odd on purpose: hardly anybody asks for it by
-// chance, and the magic number tells our tag even then.
+// The request that asks for the engine. The size is unusual on purpose, so that hardly any program
+// requests it by chance. Even then the magic number distinguishes our tag.
 constexpr std::size_t handshake_size = 421;
 constexpr std::align_val_t handshake_alignment = static_cast<std::align_val_t>(128);
 constexpr std::uint64_t handshake_magic = 0xa110c5c09e5afe01U;
@@ -218,8 +221,8 @@ struct handshake_tag : std::nothrow_t {
     const engine* answer = nullptr;
 };
 
-// The process's engine, or null when `operator new` is not ours. Takes about 10 ns. The answer is
-// not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
+// The engine of the process, or null when `operator new` is not ours. Takes about 10 ns. The answer
+// is not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
 __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,
@@ -261,7 +264,7 @@ struct leak_stack;
 
 namespace detail {
 
-// Both ends are allowed.
+// Both ends are included.
 struct count_range {
     std::uint64_t least = 0;
     std::uint64_t most = ~std::uint64_t{0};
@@ -276,8 +279,8 @@ struct check_limits {
 };
 
 enum class check_kind : std::uint32_t {
-    budget,          // `limits` hold for the window's counts
-    leaks,           // live_objects and live_bytes hold for what is alive and not expected
+    budget,          // `limits` apply to the window's counts
+    leaks,           // live_objects and live_bytes apply to what is alive and not expected
     repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
     allocated_rows,  // nothing is judged: gives the rows of what was allocated, freed or not
     judged           // the caller has judged: saves the evidence, with `headline` above `rows`
@@ -288,7 +291,7 @@ struct check_request {
     after_stats then = after_stats::go_on;
     check_limits limits;
     const char* expected = "";  // leaks that are expected, see verdict/leak_patterns.hpp
-    // Says for each stack whether it is expected, too. `expected_context` is handed to it.
+    // Also says for each stack whether it is expected. `expected_context` is passed to it.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;
 
@@ -301,7 +304,7 @@ struct check_request {
     std::uint64_t added_objects = 0;
     std::uint64_t added_bytes = 0;
 
-    // As is_expected, asked first, with what detail::expected_leaks says.
+    // Like is_expected, but called first: see detail::expected_leaks.
     bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
 
     // judged: what is wrong, and the name for the file.
@@ -587,7 +590,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_FIXED_TEXT_HPP
 
-// check_options.hpp - refuses options that make no sense, naming value and range.
+// check_options.hpp - refuses options that make no sense; the message has the value and the range.
 
 #ifndef ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
 #define ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
@@ -684,15 +687,15 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_SIZE_CLASSES_HPP
 
-// estimate.hpp - a number and the interval its truth lies in.
+// estimate.hpp - an estimated number and the interval in which the true number lies.
 
 #ifndef ALLOCSCOPE_SAMPLING_ESTIMATE_HPP
 #define ALLOCSCOPE_SAMPLING_ESTIMATE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// low <= value <= high; all equal when nothing is estimated. In a difference of snapshots all three
-// are two's complement: cast to std::int64_t. What they mean: docs/sampling.md.
+// low <= value <= high; all are equal when nothing is estimated. In a difference of snapshots all
+// three are two's complement: cast them to std::int64_t. docs/sampling.md says what they mean.
 struct estimate {
     std::uint64_t value = 0;
     std::uint64_t low = 0;
@@ -1278,24 +1281,25 @@ class check_result {
 public:
     check_result() noexcept;  // has not passed: nothing was checked
 
-    // A check that could not be made has not passed: without the hooks, without memory, or when
-    // events were lost that might have broken it.
+    // A check that could not be made has not passed: there were no hooks or no memory, or events
+    // were lost that might have broken it.
     bool passed() const noexcept { return data_->has_passed; }
     explicit operator bool() const noexcept { return passed(); }
 
-    // "" when it passed. Else several lines, without a line end at the last: what was expected and
-    // what happened, up to three places with their callers as file:line, where the rest was saved.
+    // "" when the check passed. Otherwise several lines without a final line end: what was expected
+    // and what happened, up to three places with their callers as file:line, and where the rest was
+    // saved.
     const char* message() const noexcept { return data_->message; }
 
     // The window's numbers at the check.
     allocation_counts counts() const noexcept { return data_->counts; }
 
-    // What stood behind the failure, by place; empty when the check passed. For leaks: what is
+    // What caused the failure, by place; empty when the check passed. For a leak check: what is
     // alive and was not expected.
     const snapshot& rows() const noexcept { return rows_; }
 
-    // Of a leak check: what function-local statics made at their first use. It is no leak, and in
-    // no row. 0 when the numbers of the window were enough to pass.
+    // For a leak check: what function-local statics allocated at their first use. That is no leak,
+    // and is in no row. 0 when the numbers of the window were enough to pass.
     std::uint64_t first_use_objects() const noexcept { return data_->first_use_objects; }
     std::uint64_t first_use_bytes() const noexcept { return data_->first_use_bytes; }
 
@@ -1323,7 +1327,7 @@ inline snapshot rows_of(const check_data& data) noexcept {
     return data.rows != nullptr ? *data.rows : snapshot{};
 }
 
-// What a call of the engine gave, which gives null when memory was refused.
+// Wraps what a call of the engine returned: null when there was no memory.
 inline check_result result_of(check_data* made) noexcept {
     return check_result{made != nullptr ? made : shared_check(check_without_memory)};
 }
@@ -1403,7 +1407,7 @@ struct scope_reader;
 // A window over a part of the program: what it allocated, and what of that is still alive.
 class scope {
 public:
-    // Starts. `name` stands in reports; it is copied (the first 63 bytes).
+    // Starts the window. `name` appears in reports; its first 63 bytes are copied.
     // Throws std::invalid_argument when stack_frames is not in 1..128 or sample_bytes is 0
     // (-fno-exceptions: prints the same message and aborts).
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit scope(const char* name = "",
@@ -1413,17 +1417,17 @@ public:
     scope& operator=(const scope&) = delete;
 
     // The numbers up to now; after stop(), those at the end. Allocates nothing. Other threads may
-    // go on: each is counted as it was at one moment of the call (docs/limits.md).
+    // go on: each thread is counted as it was at one moment of the call (docs/limits.md).
     // Cost: 0.2 us, and some nanoseconds for each thread and each of its stacks in the window.
     allocation_counts counts() const noexcept;
 
-    // What is alive now. The window stays open. When memory for the rows is refused, the snapshot
-    // says so (info().not_recording) and has the totals.
+    // Returns what is alive now. The window stays open. If there is no memory for the rows, the
+    // snapshot says so (info().not_recording) and still has the totals.
     snapshot stats() const;
 
-    // What is alive now; the window then starts anew as if it had just been opened: it forgets
-    // what was reported, and counts() begin at zero again. (memprof's stats!) When memory is
-    // refused even for the totals, it forgets nothing.
+    // Returns what is alive now. Then the window starts anew as if it had just been opened: it
+    // forgets what was reported, and counts() begin at zero again. (This is memprof's stats!) If
+    // there is no memory even for the totals, it forgets nothing.
     snapshot stats_and_forget();
 
     // Ends the window. Later calls of stats() and stop() repeat this last snapshot.
@@ -1444,10 +1448,10 @@ ALLOCSCOPE_EXCEPTIONS_TAG void start(
     const options& wanted = {});  // no effect while it is already started
 snapshot stats();                 // before the first start() the snapshot says so
 snapshot stats_and_forget();
-snapshot stop();  // kept until the next start(): meanwhile all three repeat it
+snapshot stop();  // the snapshot is kept until the next start(); meanwhile all three return it
 
-// Starts, runs the work, and returns what of its allocations is still alive afterwards. The window
-// is its own: it does not disturb start/stop. Exceptions of the work pass through.
+// Starts a window, runs the work, and returns what of its allocations is still alive afterwards.
+// This window is independent of start() and stop(). Exceptions of the work pass through.
 template <class Work>
 snapshot track(Work&& work) {
     scope window{"track"};
@@ -1455,7 +1459,8 @@ snapshot track(Work&& work) {
     return window.stop();
 }
 
-// What this thread allocates while one lives is charged to nobody. Frees are still seen. Nests.
+// While an object of this class lives, what its thread allocates is charged to nobody. Frees are
+// still seen. Objects may be nested.
 class pause_recording {
 public:
     [[nodiscard]] pause_recording() noexcept;
@@ -1471,7 +1476,7 @@ private:
 
 namespace detail {
 
-// The engine, if this translation unit can use it; else null.
+// The engine if this translation unit can use it, otherwise null.
 inline const engine* usable_engine() noexcept {
     const engine* found = find_engine();
     return engine_refusal(found)[0] == '\0' ? found : nullptr;
@@ -1520,7 +1525,7 @@ inline snapshot scope::stats_and_forget() {
 
 inline snapshot scope::stop() {
     if (window_ != 0) {
-        last_counts_ = engine_->counts(window_);  // all there is if memory is refused
+        last_counts_ = engine_->counts(window_);  // kept if there is no memory for the snapshot
         last_ = snapshot{engine_->stats(window_, detail::after_stats::end)};
         if (detail::has_totals(last_.info())) last_counts_ = last_.info().totals;
         window_ = 0;
@@ -1562,7 +1567,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Any integer as it was typed, so that a negative one can be refused by name.
+// Any integer as it was written, so that the message that refuses a negative one can show it.
 struct typed_number {
     std::uint64_t bits = 0;  // two's complement
     bool is_negative = false;
@@ -1582,7 +1587,7 @@ struct typed_number {
 class allocation_limit {
 public:
     constexpr allocation_limit() noexcept = default;  // no limit
-    // Implicit, from any integer type: the most. What is negative is refused by the check.
+    // Implicit, from any integer type; the number is the most. The check refuses a negative number.
     template <class Integer>
     constexpr allocation_limit(Integer most) noexcept : most_(most) {}
     constexpr allocation_limit(detail::typed_number least, detail::typed_number most) noexcept
@@ -1609,7 +1614,7 @@ constexpr allocation_limit exactly(detail::typed_number count) noexcept {
     return {count, count};
 }
 
-// What the counts of a window are held to; the fields are those of allocation_counts.
+// The limits for the counts of a window. The fields correspond to those of allocation_counts.
 class allocation_budget {
 public:
     allocation_limit allocations{};
@@ -1619,12 +1624,12 @@ public:
     allocation_limit live_bytes{};
 };
 
-// Whether the window has kept to the budget up to now; after stop(), until then. The window stays
-// open. The first limit that is broken makes the check fail.
+// Checks whether the window has kept to the budget up to now; after stop(), until then. The window
+// stays open. The check fails at the first limit that is broken.
 //
 // Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
 // limits exclude each other (-fno-exceptions: prints the message and aborts).
-// Cost: as counts(); a check that fails names stacks and writes a file, which takes milliseconds.
+// Cost: as counts(). A check that fails also names stacks, which takes milliseconds.
 ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
 
 // definitions
@@ -1709,14 +1714,14 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_limits(const allocation_bu
     return limits;
 }
 
-// Reads what a scope keeps to itself.
+// Reads the private members of a scope.
 struct scope_reader {
     static void describe(const scope& window, check_request& asked) noexcept {
         asked.window = window.window_;
         asked.counts = window.last_counts_;
         asked.rows = &window.last_;
     }
-    // The engine has ended the window.
+    // Called after the engine has ended the window.
     static void end(scope& window, const allocation_counts& counts) noexcept {
         window.window_ = 0;
         window.last_counts_ = counts;
@@ -1738,7 +1743,8 @@ inline check_result check_budget(const scope& window, const check_limits& limits
     return ask_engine(scope_reader::engine_of(window), asked);
 }
 
-// What the open window has allocated, freed since or not, by place; empty once it has ended.
+// What the open window has allocated, whether freed since or not, by place. Empty once it has
+// ended.
 inline snapshot allocated_in(const scope& window) {
     check_request asked;
     asked.kind = check_kind::allocated_rows;
@@ -1747,8 +1753,8 @@ inline snapshot allocated_in(const scope& window) {
     return ask_engine(scope_reader::engine_of(window), asked).rows();
 }
 
-// Saves the evidence of a check that somebody else has made: saved_to() of the result, or its
-// message, which ends with why not.
+// Saves the evidence of a check that other code has made. saved_to() of the result is the file; if
+// saving failed, the message of the result ends with the reason.
 inline check_result save_evidence_of(const snapshot& rows, const char* name, const char* headline) {
     check_request asked;
     asked.kind = check_kind::judged;
@@ -1783,11 +1789,11 @@ struct run_counts : allocation_counts {
     allocation_counts least;  // of the run with the fewest allocations
 };
 
-// Runs the work once to warm up, then `runs` times, and counts what this thread allocates in it.
-// Exceptions of the work pass through. Throws std::invalid_argument when `runs` is less than 1, and
-// when nothing is being recorded, which must not look like "allocates nothing" (-fno-exceptions:
-// prints the message and aborts).
-// Cost: some 150 ns a run, and what a window of counters adds to an allocation.
+// Runs the work once to warm up, then `runs` times, and counts what this thread allocates in those
+// runs. Exceptions of the work pass through. Throws std::invalid_argument when `runs` is less than
+// 1, and when nothing is being recorded, because that must not look like "allocates nothing"
+// (-fno-exceptions: prints the message and aborts). Cost: about 150 ns for each run, and what a
+// window of counters adds to each allocation.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG run_counts allocations_of(Work&& work, detail::typed_number runs = 1);
 
@@ -1875,8 +1881,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
     #pragma clang diagnostic ignored "-Wweak-vtables"  // a header has no other place for a vtable
 #endif
 
-// A guard's promise was broken. It is a bad_alloc because a no_allocation_guard throws it out of
-// operator new, which may throw nothing else.
+// Thrown when a guard's promise was broken. It is a bad_alloc because a no_allocation_guard throws
+// it out of operator new, which may throw nothing else.
 class violation_error : public std::bad_alloc {
 public:
     explicit violation_error(const check_result& found) noexcept : found_(found) {}
@@ -1893,7 +1899,7 @@ private:
 
 class on_violation {
 public:
-    // Called once for each guard that is broken, with what it found. Must not throw. `context` is
+    // Called once for each broken guard, with what the guard found. Must not throw. `context` is
     // what was given to call().
     using callback = void (*)(const check_result& found, void* context);
 
@@ -1907,9 +1913,10 @@ public:
         return made;
     }
 
-    // For guards: does it, if the result has not passed. Throws nothing.
+    // For guards: takes the action if the result has not passed. Throws nothing.
     void act_in_destructor(const check_result& found) const noexcept;
-    // The same where an exception may leave (-fno-exceptions: prints the message and aborts).
+    // Does the same where an exception may be thrown (-fno-exceptions: prints the message and
+    // aborts).
     ALLOCSCOPE_EXCEPTIONS_TAG void act(const check_result& found) const;
     bool throws() const noexcept { return action_ == action::throw_error; }
 
@@ -1926,11 +1933,11 @@ private:
 
 namespace detail {
 
-// write(2) under a name of its own: nobody who includes the library has to see <unistd.h>.
+// write(2) under another name, so that no user of the library has to include <unistd.h>.
 extern "C" long allocscope_write(int descriptor, const void* bytes,
                                  unsigned long length) __asm__("write");
 
-// To stderr, in one piece if the kernel takes it so.
+// Writes to stderr, one part after the other.
 inline void print_line(const char* prefix, const char* text) noexcept {
     const char* const parts[] = {prefix, text, "\n"};
     for (const char* part : parts) {
@@ -1938,7 +1945,7 @@ inline void print_line(const char* prefix, const char* text) noexcept {
         while (part[length] != '\0') ++length;
         while (length != 0) {
             const long written = allocscope_write(2, part, length);
-            if (written <= 0) return;  // nobody is there to be told
+            if (written <= 0) return;  // stderr cannot be written to
             part += written;
             length -= static_cast<std::size_t>(written);
         }
@@ -1978,7 +1985,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 class budget_guard {
 public:
-    // `wanted` says whose allocations count: every thread's unless from = threads::current.
+    // `wanted` says whose allocations count: those of every thread unless from = threads::current.
     // Throws std::invalid_argument as check() and scope do.
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG budget_guard(
         const char* name, const allocation_budget& budget,
@@ -1989,20 +1996,20 @@ public:
         const options& wanted = {})
         : budget_guard("budget", budget, wanted_action, wanted) {}
 
-    // As finish(), unless that was called. Throws nothing, also with throw_error().
+    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
     ~budget_guard() {
         if (!is_finished_) action_.act_in_destructor(judge(detail::after_stats::end));
     }
     budget_guard(const budget_guard&) = delete;
     budget_guard& operator=(const budget_guard&) = delete;
 
-    // How it stands now; the action is not taken and the block goes on.
+    // Returns the result up to now. The action is not taken, and the block goes on.
     check_result check() const {
         return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
     }
 
-    // Ends the block: the action is taken if the budget was broken. Once; later calls return an
-    // empty result that has not passed.
+    // Ends the block, and takes the action if the budget was broken. Later calls return an empty
+    // result that has not passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return check_result{};
         is_finished_ = true;
@@ -2029,7 +2036,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_BUDGET_GUARD_HPP
 
-// watch_requests.hpp - what guards and injected faults hand to the engine.
+// watch_requests.hpp - what guards and injected faults pass to the engine.
 
 #ifndef ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
 #define ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
@@ -2052,14 +2059,14 @@ struct guard_watch {
     // Filled by measure/.
     const char* name = "";  // used only while the guard is armed
     bool watches_frees = false;
-    void* context = nullptr;  // of the two below
+    void* context = nullptr;  // passed to `tell` and `raise`, in the guard_watch
     // Called at the first violation, outside of any lock, with a result that the guard keeps. It
-    // may allocate; that is no violation. True: `raise` is to be called as well.
+    // may allocate, which is no violation. True: `raise` must be called as well.
     bool (*tell)(guard_watch& broken, check_data& found) = nullptr;
-    // Throws. Never called for a free or in a nothrow operator's place.
+    // Throws. Not called for a free or in malloc's family; a nothrow operator turns it into null.
     void (*raise)(guard_watch& broken) = nullptr;
 
-    // The engine's.
+    // The members of the engine.
     bool (*violated)(guard_watch& broken, const watched_event& event) = nullptr;
     guard_watch* outer = nullptr;
     check_data* found = nullptr;  // one reference
@@ -2085,7 +2092,7 @@ struct fault_plan {
     std::uint64_t seed = 0;
 };
 
-// Names an armed plan. 0 is none.
+// Identifies an armed plan. 0 is none.
 using plan_id = std::uint32_t;
 
 struct plan_state {
@@ -2101,7 +2108,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
 
-// fail_allocation.hpp - makes allocations fail on purpose, to see how the program takes it.
+// fail_allocation.hpp - makes allocations fail on purpose, to see how the program copes with it.
 
 #ifndef ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
 #define ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
@@ -2112,9 +2119,9 @@ namespace detail {
 struct fault_reader;
 }  // namespace detail
 
-// What the kinds below have in common. Their constructors throw std::invalid_argument when a number
-// makes no sense, when 16 are alive already, and when operator new is not replaced, so that nothing
-// could fail (-fno-exceptions: prints the message and aborts).
+// The common part of the classes below. Their constructors throw std::invalid_argument when a
+// number makes no sense, when 16 objects are alive already, and when operator new is not replaced,
+// so that nothing could fail (-fno-exceptions: prints the message and aborts).
 class injected_fault {
 public:
     std::uint64_t seen() const noexcept { return engine_->state_of_plan(plan_).seen; }
@@ -2134,23 +2141,23 @@ private:
     detail::plan_id plan_;
 };
 
-// The nth allocation from now on fails, counted from 1, and the `times - 1` after it.
+// Makes the nth allocation from now on fail, counted from 1, and the `times - 1` after it.
 class fail_allocation : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_allocation(
         detail::typed_number nth, detail::typed_number times = 1, threads from = threads::current);
 };
 
-// Whatever would go beyond so many bytes fails. What is freed is not given back: it is the sum of
-// all requests.
+// Makes each allocation fail that would go beyond so many bytes. The limit is on the sum of all
+// requests: frees are not subtracted.
 class fail_after_bytes : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(
         detail::typed_number bytes, threads from = threads::current);
 };
 
-// Each allocation fails with this probability (0 to 1). The same seed makes the same allocations
-// fail again, as long as one thread makes them in the same order.
+// Makes each allocation fail with this probability (0 to 1). The same seed makes the same
+// allocations fail again, if one thread makes them in the same order.
 class fail_randomly : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG fail_randomly(double probability, std::uint64_t seed,
@@ -2173,7 +2180,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t at_least_one(const char* owner, c
     return value.bits;
 }
 
-// 2^64 for 1, as the greatest number there is.
+// The probability times 2^64; for 1, the greatest number.
 ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probability) {
     if (!(probability >= 0 && probability <= 1)) {
         char space[160] = {};
@@ -2251,7 +2258,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
 
-// leak_check.hpp - a window that must end with nothing of it alive.
+// leak_check.hpp - a window at whose end none of its objects may be alive.
 
 #ifndef ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
 #define ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
@@ -2260,19 +2267,20 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct leak_options {
     detail::typed_number objects = 0;  // how many may stay alive, beside those expected
-    // How many must: for leaks that are known, so that the day they are gone is noticed.
+    // How many must stay alive: for known leaks, so that the check notices when they are gone.
     detail::typed_number least_objects = 0;
-    // And how many bytes in them. With objects = 0 and bytes set, only the bytes count.
+    // How many bytes may stay alive. With objects = 0 and bytes set, only the bytes count.
     detail::typed_number bytes = ~std::uint64_t{0};
-    // Leaks that are none: lines of "leak:<pattern>"; blank lines and lines that begin with # are
-    // comments. A pattern fits an object when it is part of the function, file or module of any
-    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. Must stay
-    // valid until the check.
+    // Leaks that are expected: lines of "leak:<pattern>". Blank lines and lines that begin with #
+    // are comments. A pattern fits an object when it is part of the function, file or module of any
+    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. The text
+    // must stay valid until the check.
     const char* expected = "";
-    // The same by a function of yours, asked for each stack that left something alive. It may run
-    // on any thread that makes a check, under a lock: it must not use allocscope or throw.
+    // Does the same with a function of yours, which is called for each stack that left something
+    // alive. It may run on any thread that makes a check, under a lock. It must not use allocscope
+    // or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
-    const void* expected_context = nullptr;  // handed to it
+    const void* expected_context = nullptr;  // passed to is_expected
     options window = {};                     // whose allocations, and how deep the stacks are
     detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
     // For the adapters of test frameworks: every test is judged as only_repeated_leaks() says.
@@ -2281,17 +2289,17 @@ struct leak_options {
 
 namespace detail {
 
-// The leaks that are none, as the engine is asked about them.
+// The leaks that are expected, in the form in which they are given to the engine.
 struct expected_leaks {
     using question = bool (*)(const leak_stack& stack, const void* context);
 
     question test = nullptr;
-    // Asked first, with function names only, as the symbol tables have them: no file, line or type
-    // is known then, and code that the compiler inlined is in the function around it. What gets a
-    // no is asked again with all names. A framework's own stacks are in every test, and a yes here
-    // spares the process the 30 ms of reading its debug information.
+    // Called first, with function names only, as the symbol tables have them: no file, line or type
+    // is known then, and inlined code belongs to the function around it. If the answer is no,
+    // `test` is called with all names. A framework's own stacks are in every test, and a yes here
+    // saves the process the 30 ms that reading its debug information takes.
     question test_by_symbols = nullptr;
-    const void* context = nullptr;  // handed to both
+    const void* context = nullptr;  // passed to both
     const char* lines = "";
 };
 
@@ -2299,28 +2307,29 @@ struct expected_leaks {
 
 class leak_check {
 public:
-    // Starts. Throws std::invalid_argument when a tolerance is negative, a line of `expected` is
-    // not understood, or the window's options are out of range (-fno-exceptions: prints it and
-    // aborts).
+    // Starts the window. Throws std::invalid_argument when a tolerance is negative, a line of
+    // `expected` is not understood, or the window's options are out of range (-fno-exceptions:
+    // prints the message and aborts).
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(
         const char* name = "leak check", const leak_options& wanted = {},
         const detail::expected_leaks& own = {});
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // What is alive now; the window stays open. After finish(), an empty result.
+    // Returns what is alive now. The window stays open. After finish(), returns an empty result.
     check_result check() const { return judge(detail::after_stats::go_on); }
-    // Ends the window. Once; later calls return an empty result that has not passed.
+    // Ends the window. Later calls return an empty result that has not passed.
     check_result finish();
-    // The same, but judged by these instead of by what the constructor was given; `window` and
-    // `warm_up_runs` mean nothing here. For what is known only when the work has been done.
+    // Does the same, but judges by these options instead of the constructor's; `window` and
+    // `warm_up_runs` have no effect here. For options that are known only when the work has been
+    // done.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish(const leak_options& instead);
 
     allocation_counts counts() const noexcept { return window_.counts(); }
 
-    // Runs the work warm_up_runs times, then `runs` times (2 at least: one run cannot tell a cache
-    // from a leak), and fails if every one of those left more alive than the one before it.
-    // Exceptions of the work pass through. Throws std::invalid_argument as the constructor.
+    // Runs the work warm_up_runs times, then `runs` times (at least 2, because one run cannot tell
+    // a cache from a leak). Fails if each of those runs left more alive than the run before it.
+    // Exceptions of the work pass through. Throws std::invalid_argument as the constructor does.
     template <class Work>
     static check_result repeat(detail::typed_number runs, Work&& work,
                                const leak_options& wanted = {}, const char* name = "leak check");
@@ -2338,8 +2347,8 @@ private:
     bool is_finished_ = false;
 };
 
-// The arithmetic of repeat(), for those who drive the loop themselves (as test frameworks do):
-// warm up, construct, and call end_of_run() after each run.
+// The arithmetic of repeat(), for code that has a loop of its own (as test frameworks do): warm up,
+// construct an object, and call end_of_run() after each run.
 class leak_repetition {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(
@@ -2360,14 +2369,14 @@ private:
     bool is_refused_ = false;
 };
 
-// A leak_check that acts when the block ends.
+// A leak_check that takes an action when the block ends.
 class leak_guard {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
         const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
         const leak_options& wanted = {})
         : leaks_(name, wanted), action_(wanted_action) {}
-    // As finish(), unless that was called. Throws nothing, also with throw_error().
+    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
     ~leak_guard() {
         if (!is_finished_) action_.act_in_destructor(leaks_.finish());
     }
@@ -2399,7 +2408,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
     if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
 
-// Refuses what cannot be meant, the patterns included.
+// Refuses options and patterns that make no sense.
 ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_options& wanted) {
     check_limits limits;
     limits.live_objects.least =
@@ -2427,7 +2436,7 @@ inline leak_check::leak_check(const char* name, const leak_options& wanted,
 
 inline void leak_check::expect(const leak_options& wanted) noexcept {
     expected_.lines = wanted.expected;
-    if (expected_.test_by_symbols != nullptr) return;  // a framework's, which asks the user's too
+    if (expected_.test_by_symbols != nullptr) return;  // a framework's, which calls the user's
     expected_.test = wanted.is_expected;
     expected_.context = wanted.expected_context;
 }
@@ -2576,7 +2585,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
 
-// for_each_allocation_failing.hpp - runs code once for each allocation it makes, failing that one.
+// for_each_allocation_failing.hpp - runs code once for each of its allocations and makes it fail.
 
 #ifndef ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
 #define ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
@@ -2584,23 +2593,23 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct sweep_options {
-    const char* name = "fault sweep";        // stands in the message
+    const char* name = "fault sweep";        // appears in the message
     threads from = threads::current;         // whose allocations fail and must not leak
-    detail::typed_number warm_up_runs = 1;   // before the first: what is made once is no leak
+    detail::typed_number warm_up_runs = 1;   // run first: what is made only once is no leak
     detail::typed_number most_runs = 10000;  // more allocations than that: the sweep fails
-    const char* expected = "";               // leaks that are none, as in leak_options
+    const char* expected = "";               // leaks that are expected, as in leak_options
 };
 
-// What became of the code. Copying shares it.
+// The result of a sweep. Copying shares it.
 class fault_sweep {
 public:
-    // All runs were good, and every allocation had its turn.
+    // All runs were good, and every allocation failed in one of them.
     bool passed() const noexcept { return result_.passed(); }
     explicit operator bool() const noexcept { return passed(); }
     const char* message() const noexcept { return result_.message(); }
     const check_result& result() const noexcept { return result_; }
 
-    // Every run, in order. The last one is that in which nothing failed.
+    // Every run, in order. In the last one nothing failed.
     std::size_t size() const noexcept { return data_ != nullptr ? data_->run_count : 0; }
     const fault_run* begin() const noexcept { return data_ != nullptr ? data_->runs : nullptr; }
     const fault_run* end() const noexcept { return begin() + size(); }
@@ -2635,7 +2644,7 @@ private:
 
 // Throws std::invalid_argument when an option makes no sense (-fno-exceptions: prints the message
 // and aborts). Exceptions of a warm-up run pass through; those of the other runs are part of the
-// result. Compiled with -fno-exceptions, what comes out of the work is not caught.
+// result. With -fno-exceptions, exceptions of the work are not caught.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG fault_sweep for_each_allocation_failing(Work&& work,
                                                                   const sweep_options& wanted = {});
@@ -2669,7 +2678,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_outcome outcome_of(Work& work, char (&what)[256]
         return fault_outcome::threw_bad_alloc;
     } catch (const std::exception& other) {
         copy_text(what, sizeof what, other.what());
-    } catch (...) {  // of a type that cannot be asked; the run is told as bad
+    } catch (...) {  // of an unknown type; the run is reported as bad
     }
     return fault_outcome::threw_other;
 #endif
@@ -2677,7 +2686,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_outcome outcome_of(Work& work, char (&what)[256]
 
 enum class sweep_step { go_on, was_last, gave_up };
 
-// One run. The last is the first in which no allocation fails.
+// Makes one run. The last run is the first in which no allocation fails.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data* sweep, Work& work,
                                                  std::uint64_t nth, const sweep_options& wanted) {
@@ -2729,7 +2738,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
 
-// library_frames.hpp - declares code of yours to be library code: rows are named after its callers.
+// library_frames.hpp - declares your own code to be library code: rows then name its callers.
 
 #ifndef ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
 #define ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
@@ -2738,7 +2747,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 // Holds for every snapshot taken from now on, in the whole process. The same pattern again changes
 // nothing. Throws std::invalid_argument when the pattern is null, empty, longer than 255
-// characters, fits everything, or is the 65th (-fno-exceptions: prints the message and aborts).
+// characters, matches everything, or is the 65th (-fno-exceptions: prints the message and aborts).
 ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
 
 // definitions
@@ -2769,8 +2778,8 @@ enum class forbidden : std::uint32_t {
 class no_allocation_guard {
 public:
     // on_violation::throw_error() throws violation_error out of operator new; a nothrow operator
-    // then returns null. What cannot throw (a free; hooks compiled with -fno-exceptions) is kept
-    // for finish().
+    // then returns null. A violation where nothing can be thrown (a free; hooks compiled with
+    // -fno-exceptions) is kept for finish().
     [[nodiscard]] explicit no_allocation_guard(const char* name = "no allocations",
                                                on_violation wanted_action = on_violation::report(),
                                                forbidden what = forbidden::allocations);
@@ -2780,20 +2789,20 @@ public:
     [[nodiscard]] no_allocation_guard(const char* name, forbidden what)
         : no_allocation_guard(name, on_violation::report(), what) {}
 
-    // Without the hooks nothing can be watched: the action is taken with a result that says so.
-    // A guard with throw_error() that was broken reports, unless finish() was called or the
+    // Without the hooks nothing can be watched. Then the action is taken with a result that says
+    // so. A broken guard with throw_error() reports here, unless finish() was called or the
     // exception has not been handled yet.
     ~no_allocation_guard();
     no_allocation_guard(const no_allocation_guard&) = delete;
     no_allocation_guard& operator=(const no_allocation_guard&) = delete;
 
-    // How it stands. The counts are those of this thread since the guard began, with what was
-    // allowed; of a broken guard, at the violation.
+    // Returns the result up to now. The counts are those of this thread since the guard began,
+    // including what was allowed; for a broken guard, those at the violation.
     check_result check();
 
-    // Ends the guard. Once; later calls return an empty result that has not passed. Throws
-    // violation_error when it was broken and the action is throw_error(), also if that was thrown
-    // before (-fno-exceptions: prints the message and aborts).
+    // Ends the guard. Later calls return an empty result that has not passed. Throws
+    // violation_error when the guard was broken and the action is throw_error(), even if it was
+    // thrown before (-fno-exceptions: prints the message and aborts).
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish();
 
 private:
@@ -2808,8 +2817,8 @@ private:
     bool is_finished_ = false;
 };
 
-// What this thread allocates and frees while one lives breaks none of the guards around it. It is
-// still counted by windows. Nests. A guard inside it watches again.
+// While an object of this class lives, what its thread allocates and frees breaks none of the
+// guards around it. Windows still count it. Objects may be nested. A guard inside it watches again.
 class allow_allocations {
 public:
     [[nodiscard]] allow_allocations() noexcept : engine_(detail::usable_engine()) {
@@ -2860,7 +2869,7 @@ inline check_result no_allocation_guard::look(bool ends) {
 inline no_allocation_guard::~no_allocation_guard() {
     if (is_finished_) return;
     const bool was_told = is_armed_ && watch_.is_broken && !action_.throws();
-    // What was thrown and is still on its way holds the result, and tells it.
+    // An exception that was thrown and is still on its way holds the result, and reports it.
     const bool is_on_its_way =
         watch_.found != nullptr && __atomic_load_n(&watch_.found->references, __ATOMIC_RELAXED) > 1;
     const check_result found = look(true);
@@ -7299,7 +7308,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
 #define ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
 
-// What every C library and every other malloc defines.
+// Functions that every C library and every other malloc defines.
 #define ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)                                                  \
     ACTION(void*, malloc, (std::size_t bytes), (bytes))                                          \
     ACTION(void*, calloc, (std::size_t count, std::size_t bytes), (count, bytes))                \
@@ -7313,8 +7322,8 @@ ALLOCSCOPE_COLD_END
     ACTION(void*, pvalloc, (std::size_t bytes), (bytes))                                         \
     ACTION(std::size_t, malloc_usable_size, (void* block), (block))
 
-// What can be told by those above. Not all C libraries have them: C23 brought two, and where glibc
-// has the third, it calls realloc by its name, which is ours.
+// Functions that can be written with those above. Not all C libraries have them: C23 added two, and
+// glibc's version of the third calls realloc by its name, which is ours.
 #define ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)                                                  \
     ACTION(void*, reallocarray, (void* block, std::size_t count, std::size_t bytes),          \
            (block, count, bytes))                                                             \
@@ -7579,12 +7588,12 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// early_blocks.hpp - the few blocks of glibc that were handed out before another malloc was found.
+// early_blocks.hpp - the few blocks that glibc handed out before another malloc was found.
 
 #ifndef ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 #define ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 
-// Names that glibc exports for whoever replaces malloc.
+// Names that glibc exports for programs that replace malloc.
 extern "C" {
 void* __libc_malloc(std::size_t bytes) noexcept;
 void* __libc_calloc(std::size_t count, std::size_t bytes) noexcept;
@@ -7601,7 +7610,8 @@ class early_blocks {
 public:
     static constexpr std::uint32_t most = 64;
 
-    // Takes over a block of glibc's. Null: there is none, or no room to remember it.
+    // Takes over a block of glibc's. Returns null when `block` is null, or when there is no room to
+    // remember it. In the second case the block is freed.
     void* keep(void* block) noexcept {
         if (block == nullptr) return nullptr;
         for (atomic<void*>& each : blocks_) {
@@ -7620,7 +7630,7 @@ public:
         return ALLOCSCOPE_UNLIKELY(is_used_.load(memory_order::relaxed)) && find(block);
     }
 
-    // Whether it was one; then it is free.
+    // Returns whether this was an early block. If so, it has been freed.
     ALLOCSCOPE_FAST_PATH bool release(void* block) noexcept {
         if (!contains(block)) return false;
         forget(block);
@@ -7628,7 +7638,7 @@ public:
         return true;
     }
 
-    // Of a block that contains() knows. It stays glibc's.
+    // For a block that contains() knows. The resized block is glibc's, too.
     ALLOCSCOPE_SLOW_PATH void* resize(void* block, std::size_t bytes) noexcept {
         forget(block);
         void* moved = __libc_realloc(block, bytes);
@@ -7657,7 +7667,7 @@ private:
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline early_blocks early{};
 
-// --- what a thread is given while it looks for the allocator ---
+// --- the functions for a thread that is looking for the allocator ---
 
 inline void* early_malloc(std::size_t bytes) noexcept {
     return early.keep(__libc_malloc(bytes));
@@ -7669,7 +7679,7 @@ inline void* early_realloc(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return early_malloc(bytes);
     return early.contains(block) ? early.resize(block, bytes) : nullptr;
 }
-// What is not one of them came from nobody yet.
+// No allocator has handed out any other block yet.
 inline void early_free(void* block) noexcept {
     static_cast<void>(early.release(block));
 }
@@ -7691,7 +7701,7 @@ inline void* early_valloc(std::size_t bytes) noexcept {
 inline void* early_pvalloc(std::size_t bytes) noexcept {
     return early_valloc((bytes + page_bytes - 1) & ~(page_bytes - 1));
 }
-// glibc tells it by the name that is ours. No block of it has less room.
+// glibc answers this only under the name that we replace. No block of glibc has less room.
 inline std::size_t early_malloc_usable_size(void* block) noexcept {
     return block == nullptr ? 0 : smallest_block_bytes;
 }
@@ -7702,7 +7712,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 
-// chained_allocator.hpp - jemalloc, tcmalloc, mimalloc and whoever else replaced malloc before us.
+// chained_allocator.hpp - calls another malloc than glibc's: jemalloc, tcmalloc, mimalloc or
 
 #ifndef ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
@@ -7711,7 +7721,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One function of each kind.
+// A pointer to each function of an allocator.
 struct allocator_functions {
 #define ALLOCSCOPE_PRIVATE_MEMBER(result, name, parameters, arguments) \
     atomic<result(*) parameters noexcept> name;
@@ -7724,7 +7734,7 @@ ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcep
     return place.load(memory_order::acquire);
 }
 
-// Theirs, or glibc's where they have none.
+// The other allocator's functions, or glibc's where it has none.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions next_definitions{};
 
 constexpr std::size_t raised(std::size_t bytes) noexcept {
@@ -7769,7 +7779,7 @@ inline std::size_t chained_malloc_usable_size(void* block) noexcept {
     return function_in(next_definitions.malloc_usable_size)(block);
 }
 
-// --- in place of what they do not define ---
+// --- in place of functions that the other allocator does not define ---
 
 inline void* replaced_memalign(std::size_t alignment, std::size_t bytes) noexcept {
     std::size_t power = sizeof(void*);
@@ -7792,7 +7802,7 @@ inline void* replaced_pvalloc(std::size_t bytes) noexcept {
     errno = ENOMEM;
     return nullptr;
 }
-// All that is known of the block is what was asked for at least.
+// All that is known of the block is the least size that is requested for any block.
 inline std::size_t replaced_malloc_usable_size(void* block) noexcept {
     return early_malloc_usable_size(block);
 }
@@ -7823,11 +7833,11 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// In the preload library: the process records by itself, from its first event on.
+// True in the preload library: the process records by itself, from its first event on.
 constexpr bool begins_with_first_event = ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT != 0;
 
-// What a thread does with an allocation: the greatest that any window which watches it wants. But
-// samples and numbers together make stacks, because neither serves the other.
+// What a thread does with an allocation: the greatest value that any window which watches it wants.
+// As an exception, samples and numbers together give stacks, because neither can serve the other.
 enum class charge : std::uint32_t {
     nothing,              // no window watches this thread; frees are still seen
     samples,              // a few allocations, each with its stack
@@ -7837,19 +7847,19 @@ enum class charge : std::uint32_t {
     details               // as stacks, and record/detailed_events.hpp
 };
 
-// A number that no view has and that the word never is. It is not 0, which means a shut gate.
+// A number that no view has and that the word never has. It is not 0, because 0 means a shut gate.
 constexpr std::uint64_t no_view = ~std::uint64_t{0};
 
-// In a view's number: the hooks must see every event. It is the sign bit, so that one test of an
-// operator tells all three states of the word.
+// A bit in a view's number: the hooks must see every event. It is the sign bit, so that an operator
+// can tell all three states of the word with one test.
 constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
 
 constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
     return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
 }
 
-// A set of ways to find callers (options::unwind). Windows that want different ways get stacks that
-// serve all of them: those found by any means.
+// A set of ways to find callers (options::unwind). If windows want different ways, their stacks are
+// found by any means, which serves all of them.
 using unwinding_set = std::uint32_t;
 constexpr unwinding_set only(unwinding method) noexcept {
     return 1U << static_cast<std::uint32_t>(method);
@@ -7876,12 +7886,12 @@ struct view {
 class gate {
 public:
     ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
-        // Relaxed: a thread that was told of the window by any synchronisation sees its number;
-        // what is behind the number is read with acquire in load().
+        // Relaxed: a thread that learned of the window by any synchronisation sees its number. What
+        // is behind the number is read with acquire in load().
         return word_.load(memory_order::relaxed);
     }
 
-    // For modules that ask whether a window is open before they report an event of a pool.
+    // For modules that check whether a window is open before they report an event of a pool.
     const std::uint64_t* word_address() const noexcept {
         static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
         return reinterpret_cast<const std::uint64_t*>(&word_);
@@ -7889,8 +7899,8 @@ public:
 
     // Whether a free must be looked up: a test of the address alone. All bits of the address that
     // are set in address_bits_ have to be zero. (A null pointer always passes the test.) In the
-    // preload library, where a wiped gate must concern no free, the place in the page has to be
-    // less than frees_below_, which takes two instructions more.
+    // preload library a wiped gate must concern no free. There the offset in the page has to be
+    // less than frees_below_, which takes two more instructions.
     //
     //     every event is recorded    no bits           4096    every free is looked up
     //     only samples are           the low 12 bits   1       those of blocks that begin at a page
@@ -7910,16 +7920,16 @@ public:
         word_.store(0, memory_order::seq_cst);
     }
 
-    // A process that is recorded from outside shares its tables with whoever reads them; a child
-    // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
-    // child, which shuts it for every hook. True in such a child.
+    // A process that is recorded from outside shares its tables with their reader. A child that it
+    // forks shares them, too, but must not write. So the pages of the gate are wiped in the child,
+    // which shuts the gate for every hook. True in such a child.
     bool is_wiped() const noexcept { return is_whole_.load(memory_order::relaxed) == 0; }
 
-    // The word of a process that records by itself from its first event on, and has had none.
+    // The word of a process that records by itself and has had no event yet.
     static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     bool is_untouched() const noexcept { return word() == untouched; }
 
-    // Control lock held. Numbers and publishes the view.
+    // Called under the control lock. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
         last_number_ += 2;
         const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
@@ -7928,17 +7938,17 @@ public:
         std::uint64_t words[view_words];
         std::memcpy(words, &next, sizeof(next));
         for (std::size_t i = 0; i < view_words; ++i) {
-            // Release: who reads anything new here, reads 0 or the new number afterwards.
+            // Release: a reader that sees anything new here then reads 0 or the new number.
             place.words[i].store(words[i], memory_order::release);
         }
         place.number.store(number, memory_order::release);
-        // Before the word, so that whoever was told of the window sees it too.
+        // Stored before the word, so that a thread that learned of the window sees these, too.
         address_bits_.store(sees_every_event ? 0 : sampled_address_bits, memory_order::relaxed);
         frees_below_.store(sees_every_event ? page_bytes : 1, memory_order::relaxed);
         word_.store(number, memory_order::release);
     }
 
-    // The view in force. False: the gate is shut.
+    // Reads the current view. False: the gate is shut.
     bool load(view& out) const noexcept {
         for (;;) {
             const std::uint64_t number = word_.load(memory_order::acquire);
@@ -8281,28 +8291,29 @@ struct alignas(64) followed_peak {
 };
 
 struct followed_peaks {
-    // An event may still be at work on the peak before, or the one before that.
+    // An event may still be working on the peak before this one, or on the one before that.
     static constexpr std::uint64_t kept = 8;
     followed_peak peaks[kept];
 
     // What is followed now. Written under the control lock.
     atomic<std::uint64_t> number{0};     // 0: nothing
-    atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
+    atomic<std::uint64_t> opened_at{0};  // of the window, different for each
     atomic<std::uint64_t> instance{0};
     std::uint64_t last_number = 0;
 
-    // Two clocks at one moment, before the first event with details; 0: there was none.
+    // Two clocks, read at the same moment before the first event with details; 0: there was none.
     std::uint64_t first_ticks = 0;
     std::uint64_t first_ns = 0;
 
-    // Control lock. The number of the peak of a window that opened then; 0: it is not followed.
+    // Control lock. The number of the peak of the window that opened at that clock; 0: that window
+    // is not followed.
     std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
         return opened_at.load(memory_order::relaxed) == window_opened_at
                    ? number.load(memory_order::relaxed)
                    : 0;
     }
 
-    // Null: the peak is over.
+    // Returns null when that peak is over.
     followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
         return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
@@ -8463,7 +8474,7 @@ struct random_source {
 
     void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
 
-    // Gives each of the 2^64 numbers once in 2^64 calls.
+    // Returns each of the 2^64 numbers once in 2^64 calls.
     std::uint64_t next() noexcept {
         state += golden_multiplier;
         return mix_64(state);
@@ -8485,8 +8496,8 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// The serial of a thread that is in no epoch yet. Whatever remembers an epoch uses 0 for "none", so
-// the two are never equal.
+// The serial of a thread that is in no epoch yet. Code that remembers an epoch uses 0 for "none",
+// so the two are never equal.
 constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
 
 struct alignas(64) epoch {
@@ -8514,7 +8525,8 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// The objects that are meant: born on one thread or any, in [from, until) of the boundary clock.
+// The objects that are asked for: born on one thread or any, in [from, until) of the boundary
+// clock.
 struct birth_range {
     std::uint64_t from;
     std::uint64_t until;
@@ -8553,7 +8565,7 @@ struct count_sums {
         deaths += more.deaths;
         death_bytes += more.death_bytes;
     }
-    // Counters only grow. So sums that are equal are those of equal counters.
+    // Counters only grow, so equal sums mean equal counters.
     bool is_equal_to(const count_sums& other) const noexcept {
         return cohorts == other.cohorts && births == other.births &&
                birth_bytes == other.birth_bytes && deaths == other.deaths &&
@@ -8565,7 +8577,8 @@ enum class question_step : std::uint32_t { nobody_asks, asked, being_answered, a
 
 struct reading_question {
     atomic<question_step> step{question_step::nobody_asks};
-    // The reader's own: the thread's numbers are in the sums; the question is of this reading.
+    // Used by the reader only: whether the thread's numbers are in the sums, and whether the
+    // question belongs to this reading.
     bool is_read = true;
     bool is_of_this_reading = false;
 
@@ -8593,7 +8606,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// confidence_interval.hpp - the two numbers between which the truth lies, 95 times in 100.
+// confidence_interval.hpp - the two bounds between which the true number lies, 95 times in 100.
 
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
@@ -8617,13 +8630,13 @@ inline confidence_interval score_interval(double estimate, double variance, doub
 }
 
 // An estimate without variance is its own interval. Without samples there is no variance either,
-// and the answer is 0 to 0: nothing is known then, and the caller must say so.
+// and the answer is 0 to 0. Nothing is known then, and the caller must say so.
 inline confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);
 }
 
-// The same for samples that differ. A skew of 0 means that it is not known.
+// For samples that differ. A skew of 0 means that it is not known.
 inline confidence_interval interval_95(double estimate, double variance, double skew) noexcept {
     if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
     return score_interval(estimate, variance, skew / variance);
@@ -8646,7 +8659,7 @@ namespace detail {
 
 constexpr std::uint64_t bytes_beside_each_object = 16;
 
-// It wraps only for requests that no allocator grants, and those are never samples.
+// Wraps around only for requests that no allocator grants, and those are never samples.
 constexpr std::uint64_t bytes_to_count(std::uint64_t requested) noexcept {
     return requested + bytes_beside_each_object;
 }
@@ -8677,14 +8690,14 @@ struct sample_weight {
     double bytes_skew;
 };
 
-// For an object that was not drawn but is recorded, as all are while an exact window is open.
+// For an object that is recorded without being drawn, as all are while an exact window is open.
 constexpr sample_weight weigh_certain(std::uint64_t bytes) noexcept {
     return {1.0, static_cast<double>(bytes), 0.0, 0.0, 0.0, 0.0};
 }
 
 // The weight of an object of `bytes` when one sample is taken in `mean` bytes. An object of 0 bytes
-// stands for objects, and for no bytes. Where p is 1 as a double (from 38 means on; always when the
-// mean is 1 or 0) the weight is exactly 1 and the variance exactly 0.
+// stands for objects, but for no bytes. Where p is 1 as a double (for sizes from 38 means on;
+// always when the mean is 1 or 0), the weight is exactly 1 and the variance exactly 0.
 inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexcept {
     if (mean <= 1) return weigh_certain(bytes);
     const double size = static_cast<double>(bytes);
@@ -8700,7 +8713,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
             skew,    skew * size * size * size};
 }
 
-// (1 - p) / p of an object of 0 bytes: no sample stands for more objects that were not met.
+// (1 - p) / p of an object of 0 bytes, which stands for the most objects that were not sampled.
 inline double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
@@ -8713,7 +8726,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
 
-// sample_sums.hpp - samples added up: an estimate and how sure it is.
+// sample_sums.hpp - sums of samples: an estimate, and how certain it is.
 
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
 #define ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
@@ -8722,15 +8735,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Rounds down. Numbers below 0 become 0, numbers that are too large the largest there is.
+// Rounds down. Numbers below 0 become 0; numbers that are too large become the largest one.
 inline std::uint64_t whole_number(double number) noexcept {
     if (!(number > 0.0)) return 0;
     if (number >= 18446744073709551615.0) return 0xffffffffffffffffU;
     return static_cast<std::uint64_t>(number);
 }
 
-// Rounds the value to the nearest number, and the interval outwards, except where a double cannot
-// tell an end from a whole number.
+// Rounds the value to the nearest whole number, and the interval outwards, except where a double
+// cannot tell an end from a whole number.
 inline estimate rounded(double value, const confidence_interval& interval) noexcept {
     constexpr double slack = 1e-9;
     estimate whole;
@@ -8766,7 +8779,7 @@ struct sample_sums {
         bytes_skew += other.bytes_skew;
     }
 
-    // `other` is part of this. Subtracting more samples than there are leaves nothing.
+    // `other` is part of these sums. Subtracting more samples than there are leaves nothing.
     void subtract(const sample_sums& other) noexcept {
         if (other.samples >= samples) {
             *this = sample_sums{};
@@ -8781,10 +8794,10 @@ struct sample_sums {
         bytes_skew = rest_of(bytes_skew, other.bytes_skew);
     }
 
-    // The objects of one place, which is looked at only because it was sampled. There are at least
-    // as many objects as samples: those were seen. After a single sample nothing more is certain:
-    // many places that were never seen had the same chance, and this place may hold this one object
-    // only.
+    // The objects of one place, which is reported only because it was sampled. There are at least
+    // as many objects as samples, because those were seen. After a single sample nothing more is
+    // certain: many places that were never sampled had the same chance, and this place may hold
+    // only this one object.
     estimate objects_95() const noexcept {
         estimate known = rounded(objects, interval_95(objects, objects_variance, objects_skew));
         if (known.value < samples) known.value = samples;
@@ -8799,12 +8812,13 @@ struct sample_sums {
         return known;
     }
 
-    // The objects of all places that were sampled every `sample_bytes`, whether or not they met a
-    // sample. Objects that met none can only add to those that did, so the upper end makes room for
-    // as many as there may be: one sample of the smallest objects stands for most_unseen_objects()
-    // objects, one of any objects for at most `sample_bytes` bytes. Without any sample there are 0
-    // to 3.84 * sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16 objects. For a narrower
-    // interval, the sizes that were not met would have to be guessed: docs/decisions/0008.
+    // The objects of all places that were sampled every `sample_bytes`, whether or not they got a
+    // sample. Objects without a sample can only add to those with one, so the upper end makes room
+    // for as many as there may be: one sample of the smallest objects stands for
+    // most_unseen_objects() objects, one of any objects for at most `sample_bytes` bytes. Without
+    // any sample there are 0 to 3.84 * sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16
+    // objects. A narrower interval would need a guess of the sizes that were not sampled:
+    // docs/decisions/0008.
     estimate objects_95(std::uint64_t sample_bytes) const noexcept {
         return with_room(objects_95(), objects, objects_variance,
                          most_unseen_objects(sample_bytes));
@@ -8823,7 +8837,7 @@ private:
         return known;
     }
 
-    // A remainder that only rounding has left becomes zero, else it would pass for a sample.
+    // A remainder that is only a rounding error becomes zero, because it would pass for a sample.
     static double rest_of(double whole, double part) noexcept {
         constexpr double rounding = 1e-12;
         const double rest = whole - part;
@@ -8871,7 +8885,7 @@ class window_demand {
 public:
     std::uint32_t windows() const noexcept { return windows_; }
 
-    // Windows that are not sampled: they want every event.
+    // The windows that are not sampled. They want every event.
     std::uint32_t of_every_event() const noexcept {
         return windows_ - modes_[static_cast<std::uint32_t>(charge::samples)];
     }
@@ -8893,14 +8907,14 @@ public:
         }
     }
 
-    // Sampled windows are left, and the least of their intervals is not known: add_interval() has
-    // to be called for each.
+    // True: sampled windows are left, and the least of their intervals is not known. Then
+    // add_interval() has to be called for each of them.
     bool lacks_interval() const noexcept {
         return interval_users_ == 0 && modes_[static_cast<std::uint32_t>(charge::samples)] != 0;
     }
     void add_interval(std::uint64_t sample_bytes) noexcept { change_interval(sample_bytes, 1); }
 
-    // What serves them all.
+    // What serves all windows.
     window_wish together() const noexcept {
         window_wish all;
         for (std::uint32_t i = 0; i < mode_count; ++i) {
@@ -8954,18 +8968,18 @@ namespace detail {
 
 constexpr std::uint64_t every_thread = 0;  // no thread instance has this number
 
-// What a window owned in cohorts that were reclaimed while it was open. All of it has died.
+// What a window owned in cohorts that were reclaimed while it was open. All these objects died.
 struct retired_births {
     allocation_counts counts;  // in a window that is not sampled
     sample_sums births;        // in a sampled one
     sample_sums deaths;
-    std::uint32_t families = 0;  // of process_state::retired_families, the first; 0: none
+    std::uint32_t families = 0;  // index + 1 of the first retired_family; 0: none
 };
 
-// The part of that which is of one family other than operator new's.
+// The part of retired_births that belongs to one family other than operator new's.
 struct retired_family {
     std::uint32_t family;  // number of its tag
-    std::uint32_t next;    // of the same window; 0 ends the list. Numbers are indices plus 1
+    std::uint32_t next;    // index + 1 of the next one of the same window; 0 ends the list
     allocation_counts counts;
     sample_sums births;
     sample_sums deaths;
@@ -8979,7 +8993,7 @@ struct alignas(64) open_window {
     atomic<unwinding_set> methods{0};
     atomic<std::uint64_t> sample_bytes{0};
 
-    // From here on: control lock.
+    // The members from here on need the control lock.
     std::uint32_t generation = 0;
     options wanted;
     std::uint64_t started_ns = 0;
@@ -9008,7 +9022,8 @@ public:
     static constexpr std::uint32_t chunk_count = 2048;
     static constexpr std::uint32_t most_windows = chunk_windows * chunk_count;
 
-    // Control lock. The number of the lowest free slot, or -1 when there is no memory.
+    // Control lock. The number of the lowest free slot, or -1 when there is no memory or no free
+    // slot.
     std::int64_t take_slot() noexcept {
         const std::uint32_t slot = lowest_free();
         if (by_slot(slot) == nullptr && add_chunk(slot) == nullptr) return -1;
@@ -9044,18 +9059,18 @@ public:
     std::uint32_t open_count() const noexcept { return open_count_; }
     std::uint32_t unmasked_count() const noexcept { return unmasked_count_; }
 
-    // At least the opening of the newest window without a mask bit.
+    // A clock that is not before the opening of the newest window without a mask bit.
     std::uint64_t newest_unmasked() const noexcept {
         return newest_unmasked_.load(memory_order::acquire);
     }
 
-    // Control lock. The window begins, perhaps anew.
+    // Control lock. The window begins, or begins anew.
     void begin(open_window& window, std::uint64_t now) noexcept {
         if (mask_of(window) == 0) newest_unmasked_.store(now, memory_order::release);
         window.open_at.store(now, memory_order::release);
     }
 
-    // --- control lock: process-wide windows, as all threads are to see them ---
+    // --- control lock: process-wide windows, as all threads must see them ---
 
     const window_demand& demand() const noexcept { return demand_; }
     std::uint64_t wide_mask() const noexcept { return wide_mask_; }
@@ -9065,7 +9080,7 @@ public:
         wide_mask_ = change > 0 ? wide_mask_ | mask_of(window) : wide_mask_ & ~mask_of(window);
         change_demand(demand_, window, change);
     }
-    // The same in a demand of windows that watch one thread, or all.
+    // Does the same for a demand of the windows that watch one thread, or all threads.
     void change_demand(window_demand& demand, const open_window& window, int change) noexcept {
         demand.change(window.wish(), change);
         if (!demand.lacks_interval()) return;
@@ -9078,7 +9093,8 @@ public:
         });
     }
 
-    // Computes everything from the windows that have begun: a forked child was left in the middle.
+    // Computes everything again from the windows that have begun, in a forked child that found it
+    // half done.
     void count_anew() noexcept {
         for (std::uint64_t& taken : taken_) taken = 0;
         for (std::uint64_t& some : some_) some = 0;
@@ -9099,7 +9115,7 @@ public:
         }
     }
 
-    // Control lock. Calls visit(open_window) for each.
+    // Control lock. Calls visit(open_window) for each open window.
     template <class Visit>
     void for_each_open(Visit&& visit) noexcept {
         for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
@@ -9127,7 +9143,7 @@ private:
         }
     }
 
-    // most_windows when all are taken.
+    // Returns most_windows when all slots are taken.
     std::uint32_t lowest_free() const noexcept {
         for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
             if (full_[i] == ~std::uint64_t{0}) continue;
@@ -9173,8 +9189,8 @@ private:
     open_window first_[chunk_windows];
     atomic<open_window*> chunks_[chunk_count] = {};
     std::uint64_t taken_[chunk_count] = {};      // a bit for each slot
-    std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_: not 0
-    std::uint64_t full_[chunk_count / 64] = {};  // likewise: all bits are set
+    std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_ that is not 0
+    std::uint64_t full_[chunk_count / 64] = {};  // a bit for each word of taken_ with all bits set
     atomic<std::uint32_t> slot_end_{0};
     atomic<std::uint64_t> newest_unmasked_{0};
     std::uint32_t open_count_ = 0;
@@ -12170,37 +12186,37 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// What one thread added to one window's live bytes, and the most that window had as seen from here.
+// What one thread added to one window's live bytes, and the highest total that it saw there.
 struct window_share {
-    atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
-    atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
+    atomic<std::uint64_t> opened_at;  // tells to which window of the slot this share belongs
+    atomic<std::int64_t> live_bytes;  // negative if the thread frees what others allocated
     atomic<std::int64_t> peak_bytes;
     std::uint64_t reserved;
 };
 
-// What a thread added to the live bytes between two boundaries, and the most it was in between.
+// What a thread added to the live bytes between two boundaries, and the highest value in between.
 struct unsettled_bytes {
-    atomic<std::uint64_t> clock;  // boundary clock of its view then
+    atomic<std::uint64_t> clock;  // boundary clock of its view at that time
     atomic<std::int64_t> net;
     atomic<std::int64_t> highest;
 };
 
-// The shares of a thread in windows without a mask bit. They may be many, so that a boundary only
-// writes down what they are to be told, and each of them is told of many boundaries at once.
+// The shares of a thread in windows without a mask bit. There may be many such windows. So a
+// boundary only notes the change, and each window is told of many boundaries at once.
 struct unmasked_shares {
     static constexpr std::uint32_t most_unsettled = 1024;
 
-    atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
+    atomic<std::uint32_t> settlings;  // odd: the windows are being told the unsettled bytes
     atomic<std::uint32_t> count;
-    std::int64_t net;  // of all that is unsettled
+    std::int64_t net;  // of all unsettled entries
     unsettled_bytes unsettled[most_unsettled];
     window_share shares[window_table::most_windows];  // by slot
 };
 
-// What the windows that watch one thread alone want together.
+// What the windows that watch this one thread want, taken together.
 struct own_demand {
     window_demand demand;               // control lock
-    atomic<std::uint64_t> instance{0};  // of the thread that is meant
+    atomic<std::uint64_t> instance{0};  // of the thread that they watch
     atomic<std::uint32_t> count{0};
     atomic<std::uint64_t> windows{0};  // slots 0..63
     atomic<charge> mode{charge::nothing};
@@ -12211,15 +12227,15 @@ struct own_demand {
 
 // Why something was not recorded.
 enum class loss_reason : std::uint32_t {
-    no_memory_for_record,  // the object is in no number
+    no_memory_for_record,  // the object is not counted
     no_room_for_site,      // the object is counted, its place is not known
     no_room_for_death,     // the death of another thread's object is not counted
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
     record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
     sample_not_recorded,   // counts what the lost samples stand for, not the samples
-    hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
-    no_room_for_peak,      // changes of live bytes that peaks of windows without mask bit miss
+    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
+    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
     torn_by_fork,          // _Fork() while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
     count
@@ -12231,21 +12247,21 @@ constexpr std::int64_t flush_bytes = 64 * 1024;
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
-// the usual path of a hook needs one test only.
+// the usual path of a hook needs only one test.
 struct alignas(64) thread_entry {
     atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
-    // called at once; else no_view.
+    // called at once; otherwise no_view.
     std::uint64_t straight_view = no_view;
-    // Bytes until the next sample: a request of as many or more is sampled, a smaller one is
+    // Bytes until the next sample. A request of at least so many bytes is sampled; a smaller one is
     // subtracted. never_sampled: this thread is not sampled.
     atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
 // Where a thread counts objects whose stacks are not wanted.
 struct plain_place {
-    std::uint64_t record = 0;     // what a slot of the cohort begins with
+    std::uint64_t record = 0;     // head of the records of the cohort
     cohort* counters = nullptr;   // of the cohort; null: not known, or stacks are wanted
     std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
 };
@@ -12254,7 +12270,7 @@ struct thread_state : thread_entry {
     void forget_plain_places() noexcept {
         for (plain_place& each : plain) each = {};
     }
-    // The next event reads the view anew.
+    // Makes the next event read the view anew.
     void forget_view() noexcept {
         view_number = no_view;
         straight_view = no_view;
@@ -12269,9 +12285,9 @@ struct thread_state : thread_entry {
     plain_place plain[2];             // by tag: allocation_tags::operator_new, malloc_family
     std::uint64_t newest_window = 0;  // latest opened_at of the windows that watch
     std::uint64_t windows = 0;        // slots 0..63 that watch this thread
-    // The live bytes that no share knows yet, and the most they were since the last flush. The
-    // bytes themselves stand here as what is left until something must be done, so that an event
-    // changes each by one instruction and looks at the sign.
+    // The live bytes that no share knows yet, and the most they were since the last flush. Both are
+    // stored as the distance to the next action, so that an event changes each with one instruction
+    // and checks the sign.
     std::int64_t bytes_below_peak = 0;                 // less than 0: there is a new peak
     std::int64_t bytes_above_floor = flush_bytes - 1;  // less than 0: a flush is due
     atomic<std::int64_t> pending_peak{0};
@@ -12291,7 +12307,8 @@ struct thread_state : thread_entry {
     atomic<std::uint64_t> instance{0};
     atomic<epoch*> newest_epoch{nullptr};
     bool is_epoch_current = false;  // newest_epoch is of this view and this thread
-    // Of the tag that was last asked for without a stack, and the epoch for which it is right.
+    // The cohort of the tag that was last asked for without a stack, and the epoch for which it is
+    // valid.
     std::uint32_t tagged_cohort = 0;
     std::uint32_t tagged_cohort_tag = 0;
     std::uint32_t tagged_cohort_epoch = no_epoch;
@@ -12303,7 +12320,7 @@ struct thread_state : thread_entry {
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
-    walked_stack scratch{};  // what a hook would otherwise need 7 KiB of the program's stack for
+    walked_stack scratch{};  // saves a hook 7 KiB of the program's stack
     std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
 
     // --- control lock, or the list ---
@@ -12317,8 +12334,8 @@ struct thread_state : thread_entry {
     atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
-    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
-    atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
+    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; otherwise 0
+    atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
 
@@ -12330,7 +12347,7 @@ struct thread_state : thread_entry {
     own_demand own;
 
     thread_state& primary() const noexcept { return *primary_state.load(memory_order::relaxed); }
-    // Also from a signal handler that interrupts another loss.
+    // May also be called in a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
     }
@@ -12761,7 +12778,7 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 struct process_state {
-    // In pages of its own: see gate::is_wiped().
+    // On pages of its own: see gate::is_wiped().
     alignas(page_bytes) gate entry;
     alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
@@ -12774,27 +12791,28 @@ struct process_state {
 
     followed_peaks followed;
 
-    atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
+    atomic<thread_state*> threads{nullptr};  // list of all states; it only grows
     atomic<std::uint32_t> last_state_number{0};
     atomic<std::uint64_t> last_instance{0};
     atomic<std::uint32_t> last_epoch_serial{0};
 
-    // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
+    // Counts boundaries: it goes up whenever any window opens, closes or forgets. Never 0.
     atomic<std::uint64_t> clock{1};
 
-    // Held while a snapshot is named; taken before the two below and never while one is held.
+    // Held while a snapshot is named. Taken before the two locks below, never while one is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
-    // Held while tables are read: then nothing in them is used again or given back. Taken after
-    // `naming` and before `control`, which is not held meanwhile: windows open, processes fork.
+    // Held while tables are read: meanwhile nothing in them is reused or given back. Taken after
+    // `naming` and before `control`. `control` is not held all that time, so windows can open.
     pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
-    // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
-    // the process is a child which has not mended them yet; and how it does.
+    // For windows/after_fork.hpp: the thread (&current_entry) that is in fork() and holds all
+    // locks; the mark of a child which has not mended its locks yet; and the function that mends
+    // them.
     atomic<const void*> forking{nullptr};
     child_mark mark;
     void (*mend_child)() noexcept = nullptr;
     atomic<bool> are_sums_moving{false};  // under the control lock
-    atomic<bool> is_releasing{false};     // likewise: tables are given back
+    atomic<bool> is_releasing{false};     // likewise: tables are being given back
     bool are_names_torn = false;          // naming lock: the book was left half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
@@ -12812,33 +12830,36 @@ struct process_state {
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
-    // The seed of sampling; 0: another one in each process. A test sets it.
+    // The seed of sampling; 0: each process chooses another one. A test sets it.
     atomic<std::uint64_t> sampling_seed{0};
 
     atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     atomic<bool> is_prepared{false};
     atomic<bool> has_thread_key{false};
-    // Threads end without telling us, because no key was free; looked for when the last instance
-    // is at least the second number.
+    // True: threads end without telling us, because no key was free. They are looked for when
+    // last_instance is at least collect_at_instance.
     atomic<bool> has_untold_ends{false};
     atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
-    // What threads use after their last destructor, one at a time; as many more as were needed at
-    // the same time are its nested states. Made before the first window opens.
+    // The state that threads use after their last destructor, one thread at a time. When several
+    // need one at the same time, the others use its nested states. Made before the first window
+    // opens.
     atomic<thread_state*> latecomer{nullptr};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
-    // the first window opens; a thread that ends calls it, from a floor below windows/.
+    // the first window opens. It is a pointer because an ending thread calls it from a floor below
+    // windows/.
     void (*reclaim)() noexcept = nullptr;
 
-    // Looks for modules that were loaded since attach_hooks(), which sets it. Null: not attached.
+    // Looks for modules that were loaded since attach_hooks(). attach_hooks() sets it; null: not
+    // attached.
     atomic<void (*)() noexcept> look_for_modules{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
 
-// Every state that was ever made, of whatever thread, the newest first; threads may end, begin and
-// take one meanwhile. States that are made meanwhile are not among them.
+// Every state that was ever made, for any thread, the newest first. Threads may begin, end and take
+// a state meanwhile. States that are made meanwhile are not visited.
 //
 //     for (const thread_state& each : all_threads()) ...
 class all_threads {
@@ -12863,8 +12884,8 @@ public:
     position end() const noexcept { return position{nullptr}; }
 };
 
-// Stand in for the state of a thread before its first event and after its last destructor: always
-// busy, so that every hook of such a thread takes the slow path.
+// Stand in for the state of a thread before its first event and after its last destructor. They are
+// always busy, so that every hook of such a thread takes the slow path.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
@@ -12876,7 +12897,7 @@ inline void begin_recording(const void*) noexcept {}
 #endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
-// reads it by one instruction, without asking the loader's table where it is.
+// reads it with one instruction, without looking up its place in the loader's table.
 #if defined(__PIC__) && !defined(__PIE__)
     #define ALLOCSCOPE_PRIVATE_TLS_MODEL "initial-exec"
 #else
@@ -12885,14 +12906,14 @@ inline void begin_recording(const void*) noexcept {}
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
-// The number of the family that the objects of a site are of.
+// The number of the family that the objects of a site belong to.
 inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
 }
 
-// Null when this thread has none of its own.
+// Returns null when this thread has no state of its own.
 inline thread_state* current_state() noexcept {
     thread_entry* entry = current_entry;
     if (entry == &unattached || entry == &departed) return nullptr;
@@ -12904,7 +12925,7 @@ inline bool is_forking() noexcept {
     return process.forking.load(memory_order::relaxed) == &current_entry;
 }
 
-// One of the locks above. In a forked child the first one that is taken mends them all.
+// One of the locks above. In a forked child, taking the first lock mends them all.
 class process_lock {
 public:
     process_lock(const process_lock&) = delete;
@@ -12950,7 +12971,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// unready_blocks.hpp - blocks for whoever allocates before the loader has made this library ready.
+// unready_blocks.hpp - blocks for code that allocates before the loader has prepared this library.
 
 #ifndef ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
 #define ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
@@ -12959,7 +12980,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Its own address, once the loader has written it there.
+// Holds its own address, once the loader has written it there.
 ALLOCSCOPE_HIDDEN inline const volatile void* volatile written_by_loader = &written_by_loader;
 
 inline bool is_relocated() noexcept {
@@ -12968,7 +12989,7 @@ inline bool is_relocated() noexcept {
 
 class unready_blocks {
 public:
-    // Null: there is no room. `alignment` is a power of two.
+    // Returns null when there is no room. `alignment` is a power of two.
     void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         const auto first = reinterpret_cast<std::uintptr_t>(room_);
         const std::size_t least = alignment < 16 ? 16 : alignment;
@@ -12983,7 +13004,7 @@ public:
         return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(room_) <
                sizeof room_;
     }
-    // Of a block that contains() knows.
+    // For a block that contains() knows.
     static std::size_t bytes_of(const void* block) noexcept {
         return static_cast<const head*>(block)[-1].bytes;
     }
@@ -13002,19 +13023,19 @@ private:
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline unready_blocks unready{};
 
-// memcpy is another library's.
+// Replaces memcpy, which is in another library.
 inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
-// Before the first event, which `caller` asks for. False: the library is not ready for it.
+// Called before the first event, a call by `caller`. Returns false when the library is not ready.
 ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller) noexcept {
     if (!is_relocated()) return false;
     begin_recording(caller);
     return true;
 }
 
-// --- what the functions do then ---
+// --- what the functions do while the library is not ready ---
 
 inline void* unready_malloc(std::size_t bytes) noexcept {
     return unready.allocate(bytes, 16);
@@ -13067,7 +13088,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
 
-// underlying_allocator.hpp - whose memory the hooks hand on: glibc's, or that of another malloc.
+// underlying_allocator.hpp - the allocator behind the hooks: glibc's, or another malloc.
 
 #ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
@@ -13076,37 +13097,38 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The first call of each function, and every one while the choice is made.
+// Called by the first call of each function, and by every call while the choice is made.
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
     result first_##name parameters noexcept;
 ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
 #undef ALLOCSCOPE_PRIVATE_FIRST
 
-// What the hooks call.
+// The functions that the hooks call.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions underlying{
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) {&first_##name},
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
 #undef ALLOCSCOPE_PRIVATE_FIRST
 };
 
-// Whether that is glibc's malloc itself.
+// Whether these are the functions of glibc's malloc itself.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
-// This thread looks for the functions: what it allocates meanwhile is for the lookup.
+// True while this thread looks for the functions. What it allocates meanwhile is for the lookup.
 ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
     false;
 
 // --- the choice ---
 
-// The loader's functions, called past the table of calls: the first allocation may come while it is
-// still being filled, from the resolver of an indirect function in a library.
+// Makes the compiler call the loader's functions without the call table. The first allocation may
+// come while that table is still being filled, from the resolver of an indirect function in a
+// library.
 template <class Function>
 ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
     __asm__("" : "+r"(function));
     return function;
 }
 
-// As strstr, which is an indirect function: it may not be there yet either.
+// Like strstr, which is an indirect function and so may not be ready either.
 inline const char* find_text(const char* text, const char* part) noexcept {
     for (; *text != '\0'; ++text) {
         std::size_t same = 0;
@@ -13131,9 +13153,9 @@ struct module_of {
     const char* file = "";
 };
 
-// Whether the program finds our definition. Another library may stand before ours. A program that
-// is linked to a fixed place and takes the address of a function gets that of a jump to it in the
-// program itself: that is no definition.
+// Whether the program finds our definition. Another library may come before ours. If a program that
+// is linked to a fixed place takes the address of a function, it gets the address of a jump in the
+// program itself, and that is no definition.
 inline bool is_ours(const char* name) noexcept {
     void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
     if (module_of{first}.begin == module_of{&is_ours}.begin) return true;
@@ -13143,8 +13165,8 @@ inline bool is_ours(const char* name) noexcept {
     return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
 }
 
-// Another malloc stands before ours and calls it: a tool that counts, and passes calls on. One that
-// has a heap of its own never does.
+// True when another malloc comes before ours and calls it: a tool that counts, and passes calls on.
+// A malloc with a heap of its own never does that.
 ALLOCSCOPE_HIDDEN inline bool is_passed_on = false;
 
 inline void look_who_calls(const void* caller) noexcept {
@@ -13152,9 +13174,9 @@ inline void look_who_calls(const void* caller) noexcept {
     is_passed_on = !is_ours("malloc") && module_of{caller}.begin == module_of{first}.begin;
 }
 
-// What the program would find without us, or what is to be called for a tool before us. The
-// functions of libc_malloc_debug.so are for programs alone, which ask for a version; dlsym finds
-// those of libc.so behind it.
+// What the program would find without us, or what we have to call for a tool before us. The
+// functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
+// dlsym finds those of libc.so behind it.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
     void* const scope = is_ours(name) || is_passed_on ? RTLD_NEXT : RTLD_DEFAULT;
@@ -13172,7 +13194,8 @@ inline Function next_definition(const char* name) noexcept {
     return function;
 }
 
-// glibc's malloc lies in libc.so, and in a library of its own where GLIBC_TUNABLES has it checked.
+// glibc's malloc is in libc.so, or in its own library when GLIBC_TUNABLES asks for checks of
+// malloc.
 inline bool is_of_glibc(const module_of& module) noexcept {
     const module_of libc{next_definition<const char* (*)()>("gnu_get_libc_version")};
     return module.begin == libc.begin || find_text(module.file, "/libc_malloc_debug.so") != nullptr;
@@ -13180,7 +13203,7 @@ inline bool is_of_glibc(const module_of& module) noexcept {
 
 template <class Function>
 inline void use(atomic<Function>& place, Function function) noexcept {
-    // Release: whoever calls it finds next_definitions filled.
+    // Release: a thread that calls the function finds next_definitions filled.
     place.store(function, memory_order::release);
 }
 
@@ -13205,7 +13228,7 @@ inline void chain_to(const module_of& other) noexcept {
     use(underlying.malloc, &chained_malloc);
 }
 
-// Blocks of before the library was ready stay where they are; they were never the allocator's.
+// Blocks from before the library was ready stay where they are; no allocator handed them out.
 inline void beside_unready_free(void* block) noexcept {
     if (!unready.contains(block)) chained_free(block);
 }
@@ -13346,14 +13369,14 @@ inline unmasked_shares* make_more_shares(thread_state& thread) noexcept {
     return more;
 }
 
-// The share of a thread in the window of a slot; null when there is no memory for it.
+// The thread's share in the window of a slot; null when there is no memory for it.
 inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool make) noexcept {
     if (slot < window_table::masked_windows) return thread.shares + slot;
     unmasked_shares* more = make ? make_more_shares(thread) : existing_more_shares(thread);
     return more == nullptr ? nullptr : more->shares + slot;
 }
 
-// What all threads but `except` have published of a window.
+// The bytes that all threads but `except` have published for a window.
 inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
                                     const thread_state* except) noexcept {
     std::int64_t sum = 0;
@@ -13368,7 +13391,7 @@ inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
     return sum;
 }
 
-// The thread's share, begun anew when it still belongs to an earlier window of the slot.
+// The thread's share. It is reset when it still belongs to an earlier window of the slot.
 inline window_share* current_share(thread_state& thread, std::uint32_t slot,
                                    std::uint64_t opened_at) noexcept {
     window_share* share = share_of(thread, slot, true);
@@ -13381,13 +13404,14 @@ inline window_share* current_share(thread_state& thread, std::uint32_t slot,
     return share;
 }
 
-// `clock` is that of the view under which the bytes were summed.
+// `clock` is the clock of the view under which the bytes were summed.
 inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint64_t clock,
                             std::int64_t net, std::int64_t highest) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
     const std::uint64_t opened_at = window->open_at.load(memory_order::acquire);
-    // The window of this view may have closed meanwhile, and another one opened in its slot.
+    // The window of that view may have closed meanwhile, and another one may have opened in its
+    // slot.
     if (opened_at == 0 || opened_at > clock) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
@@ -13396,8 +13420,8 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
     const std::int64_t highest_others =
         share->peak_bytes.load(memory_order::relaxed) - live - highest;
     if (others > highest_others) {
-        // A thread that was interrupted while it added up may have seen the same bytes with two
-        // others, so a new peak is looked at twice.
+        // A thread that was interrupted while it added up may have seen the same bytes in two other
+        // threads. So a new peak is checked a second time.
         const std::int64_t again = published_bytes(slot, opened_at, &thread);
         if (again < others) others = again;
     }
@@ -13409,7 +13433,8 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // --- windows without a mask bit ---
 
-// What is unsettled from one entry to the last is put into that entry.
+// Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
+// last.
 inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
@@ -13423,7 +13448,7 @@ inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexce
     }
 }
 
-// Tells each window what is unsettled of the time since it opened.
+// Tells each window the unsettled bytes since it opened.
 ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
     unmasked_shares* more = existing_more_shares(thread);
     const std::uint32_t count = more == nullptr ? 0 : more->count.load(memory_order::relaxed);
@@ -13440,7 +13465,7 @@ ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
         const auto clock_of = [more](std::uint32_t entry) {
             return more->unsettled[entry].clock.load(memory_order::relaxed);
         };
-        if (!window->owns(clock_of(count - 1), instance)) continue;  // the latest
+        if (!window->owns(clock_of(count - 1), instance)) continue;  // not even the latest
         while (!window->owns(clock_of(first), instance) && first + 1 < count) ++first;
         flush_to_window(thread, slot, clock_of(first),
                         more->unsettled[first].net.load(memory_order::relaxed),
@@ -13477,7 +13502,8 @@ struct unsettled_sum {
     std::int64_t highest = 0;
 };
 
-// Any thread. What is unsettled of a window in a thread, which may go on meanwhile.
+// Any thread may call this. Returns the unsettled bytes of a window in a thread, which may go on
+// recording meanwhile.
 inline unsettled_sum unsettled_of(const thread_state& thread, const open_window& window) noexcept {
     constexpr int most_tries = 1000;
     const unmasked_shares* more = existing_more_shares(thread);
@@ -13506,7 +13532,7 @@ inline unsettled_sum unsettled_of(const thread_state& thread, const open_window&
 
 // --- all windows ---
 
-// Calls action(slot) for every window in the mask, and for those without a mask bit when `many`.
+// Calls action(slot) for each window in the mask and, if `many`, for each one without a mask bit.
 template <class Action>
 inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noexcept {
     for (std::uint64_t left = mask; left != 0; left &= left - 1) {
@@ -13541,14 +13567,14 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
     }
 }
 
-// The object belongs to exactly the windows that watch this thread now.
+// For an object that belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_FAST_PATH void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }
 
-// The object belongs to the windows of its birth, whichever they are.
+// For an object that belongs to the windows of its birth, whichever they are.
 ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t bytes,
                                             std::uint64_t born_at, std::uint64_t born_windows,
                                             std::uint64_t born_instance) noexcept {
@@ -13570,7 +13596,7 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
     });
 }
 
-// An object of any thread dies.
+// Subtracts a dying object, which any thread may have allocated.
 ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
                                          std::uint64_t bytes) noexcept {
     const std::uint64_t born_at = born.born_at.load(memory_order::relaxed);
@@ -13584,8 +13610,9 @@ ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_fact
     }
 }
 
-// Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
-// thread, `reached` what that thread's unsettled or pending bytes add.
+// Called under the control lock. Returns the peak of a window as far as all threads have seen it.
+// `seen` is the peak in a thread's share; `reached` is the peak with that thread's unsettled or
+// pending bytes.
 inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
     const open_window& window = *process.windows.by_slot(slot);
     const bool is_masked = slot < window_table::masked_windows;
@@ -13634,13 +13661,13 @@ inline std::uint64_t new_instance() noexcept {
     return process.last_instance.fetch_add(1, memory_order::relaxed) + 1;
 }
 
-// Makes a state known to everybody who sums over threads.
+// Adds a state to the list of states, over which readers sum.
 inline void enlist(thread_state& fresh) noexcept {
     fresh.number = process.last_state_number.fetch_add(1, memory_order::relaxed) + 1;
     thread_state* first = process.threads.load(memory_order::relaxed);
     do {
         fresh.next_state = first;
-        // Release: whoever finds the state finds its number.
+        // Release: a thread that finds the state sees its number.
     } while (!process.threads.compare_exchange_weak(first, &fresh, memory_order::acq_rel));
 }
 
@@ -13649,8 +13676,8 @@ inline thread_state* take_used_state() noexcept {
     for (thread_state& each : all_threads()) {
         if (each.is_taken.load(memory_order::relaxed)) continue;
         bool expected = false;
-        // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
-        // seen.
+        // Acquire: pairs with the release in give_back_state, so this thread sees all that the last
+        // owner wrote.
         if (each.is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
             return &each;
         }
@@ -13659,7 +13686,7 @@ inline thread_state* take_used_state() noexcept {
 }
 
 inline void give_back_state(thread_state& state) noexcept {
-    // Acquire: pairs with the release in leave(), if it is the state of a thread that is gone.
+    // Acquire: pairs with the release in leave(), in case the thread of this state is gone.
     static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
     settle(state);
@@ -13670,7 +13697,7 @@ inline void give_back_state(thread_state& state) noexcept {
     state.is_taken.store(false, memory_order::release);
 }
 
-// With those of the signal handlers that interrupted its hooks.
+// Also gives back the states of the signal handlers that interrupted its hooks.
 inline void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
         thread_state* next = inner->nested.load(memory_order::relaxed);
@@ -13679,26 +13706,27 @@ inline void give_back_with_nested(thread_state& state) noexcept {
     }
 }
 
-// Under one long window there are no boundaries; only threads that end call for a reclaim.
+// Under one long window there are no boundaries, so only threads that end start a reclaim.
 inline void reclaim_if_possible() noexcept {
-    // Nobody opens the lock that a thread of the parent held at a _Fork().
+    // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
     if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
     if (process.reclaim != nullptr) process.reclaim();
     ::pthread_mutex_unlock(&process.control);
 }
 
-// Gives back the states of threads that ended without telling us. One system call for each thread
-// that may have: so only after as many have begun since the last time as were left then.
+// Gives back the states of threads that ended without telling us. This takes one system call for
+// each thread that may have ended. So it waits until as many threads have begun as were left the
+// last time, and 16 more.
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
-    if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
+    if (process.mark.is_unsettled()) return;  // a thread has another id in a forked child
     const std::uint64_t begun = process.last_instance.load(memory_order::relaxed);
     if (begun < process.collect_at_instance.load(memory_order::relaxed)) return;
     std::uint64_t left = 0;
     for (thread_state& each : all_threads()) {
         std::int32_t id = each.thread_id.load(memory_order::acquire);
         if (id == 0) continue;
-        // Of two threads that do this at the same time, one gives the state back.
+        // When two threads do this at the same time, only one of them gives the state back.
         if (is_thread_gone(id) && each.thread_id.compare_exchange_strong(id, 0)) {
             give_back_with_nested(each);
         } else {
@@ -13729,8 +13757,8 @@ inline thread_state* take_state() noexcept {
 constexpr std::uint32_t last_destructor_round =
     PTHREAD_DESTRUCTOR_ITERATIONS - (ALLOCSCOPE_ON(THREAD_SANITIZER) ? 1 : 0);
 
-// Called by the C library in each round of key destructors of an ending thread. The state of a
-// forked child whose gate is wiped belongs to its parent.
+// Called by the C library in each round of key destructors of an ending thread. In a forked child
+// whose gate is wiped, the state belongs to the parent.
 inline void thread_end(void* value) noexcept {
     if (process.entry.is_wiped()) return;
     auto* state = static_cast<thread_state*>(value);
@@ -13744,8 +13772,8 @@ inline void thread_end(void* value) noexcept {
     reclaim_if_possible();
 }
 
-// Control lock, before the first window opens. False when there is no memory. Called again after
-// a failure.
+// Called under the control lock before the first window opens, and again after a failure. Returns
+// false when there is no memory.
 inline bool prepare_threads() noexcept {
     if (process.latecomer.load(memory_order::acquire) != nullptr) return true;
     rules_of_all.prepare();
@@ -13753,7 +13781,7 @@ inline bool prepare_threads() noexcept {
     if (common == nullptr) return false;
     common->primary_state.store(common, memory_order::relaxed);
     common->instance.store(new_instance(), memory_order::relaxed);
-    // Release: whoever finds it finds it made.
+    // Release: a thread that finds the state sees it complete.
     process.latecomer.store(common, memory_order::release);
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, memory_order::release);
@@ -13774,16 +13802,16 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, memory_order::relaxed);
-    state.has_dice = false;  // each thread has its own
+    state.has_dice = false;  // each thread seeds its own
     state.end_rounds = 0;
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
     state.own_clock.store(process.clock.load(memory_order::acquire), memory_order::relaxed);
     state.clock.store(0, memory_order::relaxed);
     state.windows = 0;
     state.bounds = {};
-    // The memo's chains lie on a stack that is gone. They are dropped when the view is read,
-    // because the depth will differ then. Not here: another thread may be giving the tables back
-    // just now.
+    // The memo's chains lie on a stack that no longer exists. They are dropped when the view is
+    // refreshed, because the depth differs then. They are not dropped here, because another thread
+    // may be giving the tables back at this moment.
     state.frames = 0;
 }
 
@@ -13793,8 +13821,8 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    // Where the program has many keys, the C library allocates room for ours: that is charged to
-    // nobody.
+    // If the program has many keys, the C library allocates room for the value of ours. That
+    // allocation is charged to nobody.
     state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
@@ -13822,10 +13850,10 @@ inline thread_state* nested_state(thread_state& outer) noexcept {
 }
 
 // Whether the hook that marked the state busy is gone for good, because a signal handler jumped
-// over it. A hook that still runs lies higher in the same stack than what interrupts it, or on
-// another stack than the handler. An alternate signal stack may lie anywhere, also within the
-// thread's own, so the kernel is asked whether we are on it. (That is rare: only when `busy` is
-// set.)
+// over it. A hook that still runs lies higher in the same stack than the code that interrupts it,
+// or on another stack than the handler. An alternate signal stack may lie anywhere, even within the
+// thread's own stack, so the kernel is asked whether this code runs on it. That is rare, because it
+// happens only when `busy` is set.
 inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
                          std::uintptr_t frame) noexcept {
     constexpr std::uintptr_t same_stack_bytes = 64 * 1024;
@@ -13837,8 +13865,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state. It takes the first of the common ones in which
-// no hook works; one more is added when there is none. Null when there is no memory for it.
+// After its last destructor a thread has no state of its own. It takes the first common state in
+// which no hook works. When there is none, one more is made. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     for (thread_state* common = process.latecomer.load(memory_order::acquire); common != nullptr;
          common = nested_state(*common)) {
@@ -13850,8 +13878,8 @@ inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     return nullptr;
 }
 
-// A state that no other hook works on, for a thread that has none or is interrupted in one; null
-// when handlers are nested too deeply or there is no memory.
+// A state that no other hook works in, for a thread that has no state or whose state is busy. Null
+// when signal handlers are nested too deeply or there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
@@ -13871,7 +13899,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     return nullptr;
 }
 
-// In a forked child: the states of threads that do not exist here are free again.
+// Called in a forked child. The states of threads that do not exist here become free again.
 inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state& each : all_threads()) {
@@ -13996,8 +14024,8 @@ inline void for_each_cohort(const epoch& of, Visit&& visit) {
     }
 }
 
-// Calls visit(epoch) for the thread's epochs in the range. Older ones cost nothing, because those
-// of a thread are in order of time. Throws what `visit` throws.
+// Calls visit(epoch) for each of the thread's epochs in the range. Older epochs cost nothing,
+// because a thread's epochs are in order of time. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
     for (const epoch* e = thread.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -14017,14 +14045,16 @@ inline bool is_of_samples(const epoch& which) noexcept {
     return which.sample_bytes.load(memory_order::relaxed) != 0;
 }
 
-// The sums of all cohorts of events, and if wanted the counts of each.
+// Returns the sums of all cohorts of events. Unless `counts` is null, adds the counts of each
+// cohort to it.
 ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_range& range,
                                       page_list<cohort_count>* counts) noexcept {
     count_sums sums;
     for_each_epoch_in(thread, range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
         for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
-            // Deaths first: what has died was born, so there are never more of them.
+            // Deaths are read first: every object that died was born before, so there are never
+            // more deaths than births.
             const std::uint64_t deaths = c.deaths.read();
             const std::uint64_t death_bytes = c.death_bytes.read();
             const std::uint32_t site = c.facts().site.load(memory_order::relaxed);
@@ -14037,16 +14067,16 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
     return sums;
 }
 
-// The thread is in a hook, where none of its counters moves.
+// Called while the thread is in a hook, where none of its counters changes.
 ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
     reading_question& question = thread.question;
-    // A signal handler has jumped out of an answer: it stays half done.
+    // A signal handler jumped out of an earlier answer, which stays incomplete.
     if (question.step.load(memory_order::relaxed) == question_step::being_answered) {
         question.step.store(question_step::nobody_asks, memory_order::relaxed);
         return;
     }
     question_step expected = question_step::asked;
-    // Acquire: what the reader wrote before it asked.
+    // Acquire: this thread sees what the reader wrote before it asked.
     if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
                                                memory_order::acquire)) {
         return;
@@ -14072,12 +14102,12 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// No gap is longer, so that it fits a signed countdown.
+// No gap is longer than this, so that it fits a signed countdown.
 constexpr std::uint64_t longest_sample_gap = 0x7fffffffffffffffU;
 
 // An exponentially distributed number with mean 1, never 0 and at most 45.1. The uniform number is
-// the middle of one of 2^64 steps; the logarithm is taken from the end it is nearer to, where a
-// double is fine enough to tell all steps apart. So gaps far below a mean of 2^62 are still right.
+// the middle of one of 2^64 steps. The logarithm is computed from the nearer end, where a double is
+// fine enough to distinguish all steps. So gaps far below a mean of 2^62 are still right.
 inline double draw_exponential(random_source& random) noexcept {
     constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
@@ -14086,8 +14116,8 @@ inline double draw_exponential(random_source& random) noexcept {
     return -__builtin_log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
-// Bytes up to and including the one that is sampled: 1 to longest_sample_gap. With a mean of 1 or 0
-// the gap is always 1, so everything is recorded. About 20 ns.
+// Bytes up to and including the sampled one: 1 to longest_sample_gap. With a mean of 1 or 0 the gap
+// is always 1, so everything is recorded. Takes about 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
     const double gap = draw_exponential(random) * static_cast<double>(mean);
@@ -14103,7 +14133,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
 
-// watches.hpp - which threads are watched by guards, and which allocations are to fail.
+// watches.hpp - which threads are watched by guards, and which allocations must fail.
 
 #ifndef ALLOCSCOPE_STATE_WATCHES_HPP
 #define ALLOCSCOPE_STATE_WATCHES_HPP
@@ -14117,7 +14147,7 @@ namespace detail {
 struct thread_watches {
     guard_watch* innermost = nullptr;
     std::uint32_t allow_depth = 0;  // of allow_allocations
-    bool is_telling = false;        // a guard is being told: what it allocates is no violation
+    bool is_telling = false;        // a guard is being told: its own allocations are no violation
 };
 
 ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
@@ -14130,7 +14160,7 @@ struct armed_plan {
     atomic<bool> is_taken{false};
     atomic<bool> is_armed{false};
     std::uint64_t window = 0;  // keeps the gate open
-    // From the fault_plan; written before is_armed. A hook that is late may still read them.
+    // Copied from the fault_plan before is_armed is set. A hook that is late may still read them.
     atomic<fault_kind> kind{fault_kind::nth};
     atomic<std::uint64_t> number{0};
     atomic<std::uint64_t> times{0};
@@ -14159,7 +14189,7 @@ inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
     return whose == 0 || whose == instance;
 }
 
-// While nothing is watched, this is all that a hook asks on its slow path.
+// The only check that a hook makes on its slow path while nothing is watched.
 ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
     return own_watches.innermost != nullptr || fault_plans.armed.load(memory_order::acquire) != 0;
 }
@@ -14174,14 +14204,14 @@ inline bool is_watched_thread(std::uint64_t instance) noexcept {
     return false;
 }
 
-// The finish of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
+// The last step of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
 constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
     value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
     value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
     return value ^ (value >> 31U);
 }
 
-// Counts a request of so many bytes, and says whether it fails.
+// Counts a request of `bytes` bytes, and returns whether it fails.
 inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
     const std::uint64_t number = plan.number.load(memory_order::relaxed);
@@ -14199,7 +14229,7 @@ inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
             break;
         }
         case fault_kind::random:
-            // Decided by the allocation's number and the seed alone, so that a run can be repeated.
+            // Depends only on the allocation's number and the seed, so that a run can be repeated.
             fails =
                 scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;
@@ -14228,7 +14258,7 @@ constexpr std::uint64_t least_interval(std::uint64_t a, std::uint64_t b) noexcep
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-// What the windows that watch a thread ask of it together.
+// What the windows that watch a thread want of it, taken together.
 struct thread_needs {
     std::uint64_t windows = 0;
     std::uint64_t newest = 0;
@@ -14253,7 +14283,7 @@ struct thread_needs {
     }
 };
 
-// A boundary that comes meanwhile makes the thread look again.
+// If a boundary comes meanwhile, the thread refreshes its view once more.
 inline thread_needs needs_of(const thread_state& thread, const view& now) noexcept {
     thread_needs needs;
     needs.windows = now.windows;
@@ -14284,7 +14314,7 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// Bytes until the next sample. The gap has no memory, so it may be drawn anew whenever the mean
+// Bytes until the next sample. The gap is memoryless, so it may be drawn anew whenever the mean
 // changes.
 inline std::uint64_t next_gap(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
@@ -14292,7 +14322,7 @@ inline std::uint64_t next_gap(thread_state& thread) noexcept {
     return draw_gap(thread.dice, thread.sample_bytes);
 }
 
-// False: no window is open any more.
+// Returns false when no window is open any more.
 ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
     view now;
     if (!process.entry.load(now)) {
@@ -14308,7 +14338,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         for (plain_place& each : thread.plain) each.cohort_id = 0;
         forget_pending(thread);
     }
-    // Numbers that are asked for are those of before this event.
+    // A reader that asks for numbers gets those from before this event.
     if (thread.question.step.load(memory_order::relaxed) != question_step::nobody_asks) {
         answer_reading(thread);
     }
@@ -14335,22 +14365,22 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
-        // The remembered chains were cut at another depth, or found in another way.
+        // The remembered chains have another depth, or were found by another method.
         thread.memo.release();
         thread.frames = needs.frames;
         thread.method = method;
     }
-    // Without its caches the thread records no stacks; find_cohort counts that as a loss.
+    // Without its caches the thread records no stacks; find_cohort() counts that as a loss.
     if (thread.mode >= charge::stacks && !thread.memo.is_ready()) {
         const bool is_ready = thread.memo.prepare(thread.frames, thread.method);
         if (!is_ready && thread.mode == charge::stacks) thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
-    // A watched thread has no up-to-date view, so that all its events take the slow path.
+    // The view of a watched thread is never up to date, so that all its events take the slow path.
     const bool is_watched = is_watched_thread(thread.instance.load(memory_order::relaxed));
     thread.view_number = is_watched ? no_view : now.number;
     thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
-    // Where numbers are wanted, the next allocation finds the counters and straightens the view.
+    // In mode `numbers` the next allocation finds the counters and makes the view straight.
     for (plain_place& each : thread.plain) each.counters = nullptr;
     return true;
 }
@@ -14372,11 +14402,11 @@ namespace detail {
 
 ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     compiler_barrier();
-    // Release: whoever sees the thread idle sees all it wrote while it was busy.
+    // Release: a thread that sees this thread idle also sees all that it wrote while it was busy.
     thread.busy.store(0, memory_order::release);
 }
 
-// An event finds no state to be recorded in.
+// Counts an event as lost because no state can record it.
 ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     thread_state* own = current_state();
     if (own != nullptr) {
@@ -14386,13 +14416,13 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     }
 }
 
-// The thread's state, marked busy and with its view up to date. Null when no window is open, or
-// when there is no state: the event is then told as lost, unless `is_event` is false because the
-// hook will enter once more for it.
+// Returns the thread's state, marked busy and with its view up to date. Returns null when no window
+// is open, or when there is no state. The event is then counted as lost, unless `is_event` is false
+// because the hook will call enter() once more for the same event.
 //
 // The gate is read after `busy` is set. A thread that gives tables back does the reverse: it shuts
-// the gate, fences all threads, and reads `busy`. So either it sees this thread busy, or this
-// thread sees the gate shut.
+// the gate, fences all threads, and then reads `busy`. So either that thread sees this one busy, or
+// this thread sees the gate shut.
 inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
     if (thread == nullptr || thread->busy.load(memory_order::relaxed) != 0) {
@@ -14417,7 +14447,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_ENTER_HOOK_HPP
 
-// consult_watches.hpp - a hook asks whether its event is forbidden, or is to fail.
+// consult_watches.hpp - a hook asks whether its event is forbidden or must fail.
 
 #ifndef ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 #define ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
@@ -14426,7 +14456,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The thread has entered. Returns how many return addresses were found.
+// The caller has called enter(). Returns how many return addresses were found.
 inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
                                    std::uintptr_t (&out)[most_fault_frames]) noexcept {
     const bool is_usual = thread.bounds.contains(frame);
@@ -14449,8 +14479,8 @@ inline bool has_guard_against(bool is_free) noexcept {
     return false;
 }
 
-// Tells the guards, from the innermost outwards. Returns the first that wants an exception, or
-// null.
+// Tells the guards, from the innermost to the outermost. Returns the first guard that wants an
+// exception, or null.
 inline guard_watch* tell_guards(const watched_event& event) noexcept {
     const int saved_errno = errno;
     guard_watch* raiser = nullptr;
@@ -14464,7 +14494,8 @@ inline guard_watch* tell_guards(const watched_event& event) noexcept {
     return raiser;
 }
 
-// The thread has entered. Whether a plan makes the request fail; every plan counts it.
+// The caller has called enter(). Returns whether a fault plan makes the request fail. Every plan
+// that concerns the thread counts the request.
 inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t frame) noexcept {
     const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     bool fails = false;
@@ -14485,9 +14516,10 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
     return fails;
 }
 
-// Called before the real allocation. True: the hook is to behave as if there were no memory. Throws
-// what a guard throws, if the hook may throw; otherwise the guard's finish() will. Allocations that
-// are charged to nobody do not count, nor do those of a signal handler that interrupted a hook.
+// Called before the real allocation. True: the hook must behave as if there were no memory. Throws
+// what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Allocations
+// that are charged to nobody do not count, and neither do those of a signal handler that
+// interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
     const bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
@@ -14514,7 +14546,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     return fails;
 }
 
-// Called at a free, which nothing can refuse.
+// Called at a free. A guard is told of a free but cannot refuse it.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
     thread_state* thread = enter(frame, false);
@@ -14569,7 +14601,7 @@ namespace detail {
 
 constexpr std::uint32_t no_cohort = 0;
 
-// An epoch object to fill: a reclaimed one, or a new one.
+// An epoch object to fill: a reclaimed one if there is one, otherwise a new one.
 inline epoch* make_epoch(thread_state& thread) noexcept {
     epoch* made = thread.returned_epochs.load(memory_order::acquire);
     while (made != nullptr &&
@@ -14601,16 +14633,16 @@ inline epoch* present_epoch(thread_state& thread) noexcept {
     fresh->cohorts.store(0, memory_order::relaxed);
     fresh->sample_bytes.store(thread.sample_bytes, memory_order::relaxed);
     fresh->older.store(newest, memory_order::relaxed);
-    // Release: whoever finds the epoch finds all of it.
+    // Release: a reader that finds the epoch sees all its fields.
     thread.newest_epoch.store(fresh, memory_order::release);
     thread.epoch_serial = fresh->serial.load(memory_order::relaxed);
     thread.is_epoch_current = true;
     return fresh;
 }
 
-// An unused cohort of this thread of so many parts; no_cohort when there is no room. Those with
-// details have pages of their own, for which no thread has a chunk of foreign deaths: see
-// count_death().
+// Returns an unused cohort of this thread that has `parts` parts, or no_cohort when there is no
+// room. Cohorts with details have pages of their own, and no thread has a chunk of foreign deaths
+// for such a page: see count_death().
 inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
     const bool has_details = parts == detailed_cohort_parts;
     auto& returned = has_details  ? thread.returned_detailed
@@ -14663,7 +14695,7 @@ inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.followed.store(is_followed ? number : 0, memory_order::relaxed);
 }
 
-// A new cohort of the present epoch for a site.
+// Makes a cohort of the present epoch for a site.
 ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
     epoch* now = present_epoch(thread);
     if (now == nullptr) return no_cohort;
@@ -14721,7 +14753,7 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
-// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when
+// The cohort of the present epoch for objects with this tag and without a stack; no_cohort when
 // there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
@@ -14742,8 +14774,9 @@ inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept
     return true;
 }
 
-// The same for the two families that have hooks. Where numbers are wanted, both are settled, and
-// the view is straight from then on.
+// The cohort for objects without a stack of one of the two families that have hooks. When the
+// windows want only numbers, both families are settled, and from then on the thread's view is
+// straight.
 inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
     settle_plain_place(thread, tag);
     if (thread.mode == charge::numbers &&
@@ -14766,7 +14799,8 @@ inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t ta
     }
     const std::uint32_t id = cohort_of_tag(thread, tag);
     if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
-    // A signal handler may jump out of this: half of it is never believed.
+    // A signal handler may jump out of this code. The epoch is invalid meanwhile, so that nobody
+    // uses a half-written entry.
     thread.tagged_cohort_epoch = no_epoch;
     compiler_barrier();
     thread.tagged_cohort = id;
@@ -14776,7 +14810,8 @@ inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t ta
     return id;
 }
 
-// The same, where stacks are wanted: the object is counted, its place is not known.
+// Like cohort_without_stack(), for a thread whose stacks are wanted: the object is counted, but its
+// place is not known. That is counted as a loss.
 ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
                                                    std::uint32_t tag) noexcept {
     const std::uint32_t id = cohort_without_stack(thread, tag);
@@ -14784,7 +14819,7 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
     return id;
 }
 
-// The cohort of a site; the memo, if any, learns what its chain stands for.
+// The cohort of a site. The memo, if there is one, remembers this cohort for its chain.
 inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
                                     remembered_chain* memo) noexcept {
     cohort_of_site::entry* const entry = entry_for_site(thread, found.id);
@@ -14793,12 +14828,12 @@ inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = &found;
         settle_memo(thread, *memo, entry->cohort);
-        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() then checks the modules each time
     }
     return entry->cohort;
 }
 
-// The same for the stack in scratch_frames.
+// Like cohort_at_site(), for the stack in scratch_frames.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, std::uint32_t tag,
                                      remembered_chain* memo) noexcept {
@@ -14817,7 +14852,8 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     visit_modules_that_may_go(stack, note_module);
 }
 
-// The cohort of a stack in the thread's own bounds. The memo learns it.
+// Walks a stack within the thread's own bounds and returns its cohort. The memo remembers the
+// stack.
 ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame, std::uint32_t tag) noexcept {
     walk_into_scratch(thread, thread.bounds, frame);
@@ -14825,8 +14861,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
     return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, tag, &memo);
 }
 
-// The cohort of a stack in the thread's own bounds that differs from the one in its memo. For hooks
-// that allocate often, each with its tag as a constant.
+// The cohort of a stack within the thread's own bounds that differs from the one in its memo. This
+// form is for hooks that allocate often; each of them passes its tag as a constant.
 template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
@@ -14852,8 +14888,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
     return find_by_walk(thread, memo, frame, Tag);
 }
 
-// The cohort of a stack that has not changed since it was remembered; else no_cohort. For paths
-// that are not straight.
+// The cohort of a stack that has not changed since the memo remembered it; otherwise no_cohort. For
+// hooks that are not on the straight path.
 inline std::uint32_t remembered_cohort(thread_state& thread, std::uintptr_t frame,
                                        std::uint32_t tag) noexcept {
     if (!thread.memo.is_ready() || !thread.bounds.contains(frame)) return no_cohort;
@@ -14870,8 +14906,8 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another
-// stack for this frame and caller.
+// Returns the cohort of an allocation whose hook has its frame at `frame`. If the memo has a
+// different stack for this frame and caller, sets `changed` to that memo and returns no_cohort.
 ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
                                                  std::uint32_t tag,
                                                  remembered_chain*& changed) noexcept {
@@ -14895,7 +14931,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uint
     return no_cohort;
 }
 
-// For hooks that allocate often: the tag says which family it is of.
+// For hooks that allocate often. `Tag` is the family of the hook.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
     remembered_chain* changed = nullptr;
@@ -14903,7 +14939,7 @@ inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noe
     return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
 }
 
-// For all others.
+// For all other hooks.
 inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
                                  std::uint32_t tag) noexcept {
     remembered_chain* changed = nullptr;
@@ -14926,29 +14962,29 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-// A time in units of 256 ticks of the processor's clock, about 0.1 us: the sum of all lives in a
-// cohort may be 10^12 seconds.
+// A time in units of 256 ticks of the processor's clock, about 0.1 us. In this unit the sum of all
+// lifetimes in a cohort may reach 10^12 seconds.
 constexpr std::uint64_t ticks_per_unit = 256;
 inline std::uint64_t time_in_units() noexcept {
     return __builtin_ia32_rdtsc() / ticks_per_unit;
 }
 
-// Before the cohort changes for the first time after the peak.
+// Called before each change of the cohort. The first call after a peak keeps what was alive then.
 inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
                                const followed_peak& peak) noexcept {
     const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(memory_order::acquire));
     const kept_at_peak known = part.kept.read();
     if (known.is_of(number)) return;
-    // Deaths first: what has died was born.
+    // Deaths are read first, because every object that died was born before.
     const std::uint64_t deaths = changing.deaths.read();
     const std::uint64_t death_bytes = changing.death_bytes.read();
     const std::uint64_t objects = changing.births.read() - deaths;
     const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
-    // Another thread that is faster has seen the same.
+    // If this fails, another thread was faster and has stored the same numbers.
     part.kept.replace(known, kept_at_peak::of(number, objects, bytes));
 }
 
-// False: as many bytes were alive before. Else there is a new peak.
+// Returns whether `live` is a new peak, and stores it if it is.
 inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     std::int64_t highest = peak.peak_bytes.load(memory_order::relaxed);
     while (live > highest) {
@@ -14959,7 +14995,8 @@ inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     return false;
 }
 
-// Before a birth is counted. The record lies at `place`; null: it cannot be recognised.
+// Called before a birth is counted. `place` is where the record lies. With null, nobody can
+// recognise the object as the newest one.
 ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters, std::uint32_t id,
                                     std::uint64_t bytes, const void* place) noexcept {
     detailed_part& part = *process.cohorts.detailed_part_of(id);
@@ -14982,7 +15019,7 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
     }
     followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
     if (peak != nullptr) {
-        // A thread that has brought the peak may not have got to say so.
+        // A thread that has reached a new peak may not have stored it yet.
         is_new_peak(*peak, peak->live_bytes.load(memory_order::acquire));
         keep_what_peak_had(born, part, *peak);
         peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::acq_rel);
@@ -15007,7 +15044,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// All that has to be asked when a block that was not sampled is freed.
+// The only check that the free of an unsampled block has to make.
 ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
@@ -15026,7 +15063,7 @@ inline void add_weight(sampled_part::sums& to, const sample_weight& weight) noex
     add_to(to.bytes_skew, weight.bytes_skew);
 }
 
-// The bytes that a sample stands for are rounded, so that their sums are exact.
+// The bytes that a sample stands for are rounded, so that sums of them are exact.
 inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
@@ -15035,13 +15072,13 @@ inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) no
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
-// A sample that gets no record leaves out what it stands for.
+// Called for a sample that gets no record. Counts the objects that it stands for as lost.
 ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
     thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
 }
 
-// Counts the death of a sample. Its record is gone.
+// Counts the death of a sample whose record has been removed.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
     sampled_part& part = *process.cohorts.sampled_part_of(id);
@@ -15065,7 +15102,7 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     add_live_bytes(thread, whole_bytes(weight));
 }
 
-// Takes the record of a dying sampled block out of its slot and counts the death. No effect when
+// Removes the record of a dying sampled block from its slot and counts the death. Does nothing when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
     if (!process.samples.is_ready()) return;
@@ -15078,7 +15115,7 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
-// The thread has entered and is in mode `samples`.
+// The caller has called enter(), and the thread is in mode `samples`.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
@@ -15114,19 +15151,19 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The hooks jump to the functions below as their last act, and those jump to others. A function
-// that is reached so has its frame at the address of the hook's own frame, with the same saved
-// frame pointer in it. So a walk from `frame` finds what it would have found in the hook.
+// The hooks end with tail calls to the functions below, and these tail-call others. A function that
+// is reached by tail calls has its frame at the address of the hook's own frame, with the same
+// saved frame pointer in it. So a stack walk from `frame` finds what a walk in the hook would find.
 #define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
-// The frame of the hook into which the caller of this is inlined: there lie its caller's frame
-// pointer and the return address into that.
+// The frame of the hook into which this function is inlined. The frame holds the frame pointer of
+// the hook's caller and the return address into that caller.
 ALLOCSCOPE_FAST_PATH std::uintptr_t hook_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
-// A place in or right below that frame, for `busy`: a hook that needs its frame nowhere else then
-// does not have to make one.
+// An address in that frame or right below it, for `busy`. A hook that does not need its frame for
+// anything else then does not have to set one up.
 ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
     std::uintptr_t mark;
     __asm__ volatile("leaq -8(%%rsp), %0" : "=r"(mark));
@@ -15135,8 +15172,8 @@ ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
 
 // --- death ---
 
-// A death in a cohort with details, or the thread's first one in a page of cohorts of another
-// thread.
+// Counts a death in a cohort with details, or the thread's first death in a page of cohorts of
+// another thread.
 ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, std::uint32_t id,
                                            std::uint64_t bytes, const void* place) noexcept {
     take_from_live(thread, born.facts(), bytes);
@@ -15153,8 +15190,8 @@ ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, s
     counts->deaths.add(1);  // last: see count_death
 }
 
-// Counts the death of an object in what its cohort is known by. The record is gone; it lay at
-// `place`, or nobody knows where.
+// Counts the death of an object in its cohort. Its record has already been removed. `place` is the
+// slot that held the record, or null when the slot is not known.
 ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
                                       std::uint64_t bytes, const void* place) noexcept {
     const cohort_facts& facts = born.facts();
@@ -15192,7 +15229,7 @@ ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcep
     if (ALLOCSCOPE_UNLIKELY(has_watches())) tell_watch_of_free(frame);
 }
 
-// The thread has entered; it leaves here.
+// The caller has called enter(); this function calls leave().
 template <void (*Release)(void*)>
 ALLOCSCOPE_NOINLINE void remove_and_release(thread_state& thread, live_object_map::slot* slot,
                                             void* block) noexcept {
@@ -15208,8 +15245,9 @@ ALLOCSCOPE_FAST_PATH bool has_record_in(Map& map, const void* block) noexcept {
     return slot != nullptr && slot->load(memory_order::relaxed) != 0;
 }
 
-// Whether anybody has to be told of the free. While samples are drawn, most blocks that begin at a
-// page are none: the allocator hands out the place of a freed sample again and again.
+// Whether the free changes a table or a guard wants to know of it. While samples are drawn, most
+// blocks that begin at a page have no record, because the allocator hands out the address of a
+// freed sample again and again.
 ALLOCSCOPE_FAST_PATH bool concerns_anybody(const void* block) noexcept {
     return block != nullptr && (has_record_in(process.samples, block) ||
                                 has_record_in(process.objects, block) || has_watches());
@@ -15222,10 +15260,10 @@ ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept
     Release(block);
 }
 
-// Takes the record of the block away, then calls the real free.
+// Removes the record of the block, then calls the real free.
 //
-// The usual case is a straight line without calls. Every other case is handed on as the last act,
-// so that nothing has to be saved for afterwards.
+// The common case makes no call before the real free. Every other case is a tail call, so this
+// function has no registers to save.
 template <void (*Release)(void*)>
 ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
     thread_entry* const entry = current_entry;
@@ -15271,14 +15309,15 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
 
 // --- birth ---
 
-// The old block was freed without our hooks: otherwise malloc could not return its address.
+// The old block was freed without our hooks; otherwise malloc could not return its address.
 ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
                                          live_object_map::slot* slot) noexcept {
     thread.lose(loss_reason::record_replaced);
     remove_record(thread, slot);
 }
 
-// The end of every case but the shortest: the cohort is known, or no_cohort without memory for one.
+// Ends every case but the shortest. `id` is the cohort, or no_cohort when there is no memory for
+// one.
 ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block,
                                                std::uint64_t bytes, std::uint32_t id) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -15302,13 +15341,14 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     return block;
 }
 
-// Records a birth in any case. The thread has entered; it leaves here. Returns the block. `Tag` is
-// the family of the hook: see tables/allocation_tags.hpp.
+// Records a birth in every case. The caller has called enter(); this function calls leave().
+// Returns the block. `Tag` is the family of the hook: see tables/allocation_tags.hpp.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    // Sampling has let this allocation pass, or began too late for it: see record/sampler.hpp.
+    // The countdown let this allocation pass, or sampling began too late for it: see
+    // record/sampler.hpp.
     if (thread.mode <= charge::samples) {
         leave(thread);
         return block;
@@ -15345,7 +15385,7 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         compiler_barrier();  // so that the line above is one instruction
         const std::int64_t net = pending_bytes(thread) + static_cast<std::int64_t>(bytes);
-        // Also for every size that does not fit in a slot.
+        // This also covers every size that does not fit in a slot.
         if (net >= flush_bytes) {
             thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
             return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
@@ -15361,8 +15401,8 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
     return block;
 }
 
-// The memo has another stack for this frame and caller. This path is kept short: a loop over
-// changing data takes it for every other block.
+// The memo has a different stack for this frame and caller. This path is kept short, because a loop
+// over changing data takes it for every other block.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
                                                    std::uint64_t bytes, std::uintptr_t frame,
@@ -15378,9 +15418,10 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
                                  process.cohorts.by_id(id));
 }
 
-// After the real allocation. Returns the block.
+// Called after the real allocation. Returns the block.
 //
-// Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+// Like free_recorded, this function handles only the common case itself: the memo knows the stack,
+// or no stack is wanted. Every other case is a tail call.
 template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcept {
     thread_entry* const entry = current_entry;
@@ -15399,7 +15440,8 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcep
     if (counters == nullptr) {
         remembered_chain& memo = *thread.memo.entry_for(
             hook_frame(), read_stack_word(hook_frame() + sizeof(std::uintptr_t)));
-        // A chain is remembered only of this thread's own stack, so what it names can be read.
+        // The memo remembers only chains of this thread's own stack, so their addresses can be
+        // read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, hook_frame()))) {
             return record_changed_and_leave<Tag>(thread, block, bytes, hook_frame(), memo);
@@ -15416,7 +15458,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_RECORDER_HPP
 
-// sampler.hpp - which allocations are sampled, decided before there is a block.
+// sampler.hpp - decides before an allocation whether it is sampled.
 
 #ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
 #define ALLOCSCOPE_RECORD_SAMPLER_HPP
@@ -15425,19 +15467,19 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The alignment asked of the allocator for a sample that the program wants aligned to `wanted`.
+// The alignment that a sample is allocated with when the program wants it aligned to `wanted`.
 constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
     return wanted > sampled_alignment ? wanted : sampled_alignment;
 }
 
-// How many bytes are asked of the allocator for a sample. Large sizes are rounded up to 56 bytes
-// less than whole pages, because of glibc. It maps a block afresh, so that each page has to be
-// faulted in, when it needs more for an aligned block than the largest block that it has unmapped
-// so far (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). Of a mapped block that begins at a page
-// it remembers the size less 4080 bytes; for the next one it needs 4144 bytes more than asked. So
-// each of many blocks of equal size would be mapped, unless the rounding of the mapping itself
-// leaves nearly a page over, as it does with this size. To other allocators it is a size like any
-// other.
+// How many bytes are requested from the allocator for a sample. Large sizes are rounded up to 56
+// bytes less than whole pages, because of glibc. For an aligned block, glibc compares the bytes
+// that it needs with the largest block that it has unmapped so far (128 KiB to 32 MiB: mallopt(3),
+// M_MMAP_THRESHOLD). If it needs more, it maps a new block, and each page of that has to be faulted
+// in. For a mapped block that begins at a page, glibc remembers the size less 4080 bytes; for the
+// next one it needs 4144 bytes more than requested. So it would map each of many blocks of equal
+// size, unless the rounding of the mapping itself leaves nearly a page over, as it does with this
+// size. For other allocators the size makes no difference.
 constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
 constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
 constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
@@ -15445,29 +15487,30 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
     return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
 }
 
-// Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
-// the gate's. False: ask draw_for().
+// True: the allocation is not a sample and needs no record; it has been counted down. `word` is the
+// gate's word. False: the caller asks draw_for().
 ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
                                  std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
-    // Read once and written once. A signal handler that allocates in between counts down, too;
-    // subtracting from what it has left could end below zero, and no sample would ever follow. Of
-    // two that count at the same time the later one stands. That is no bias, because the time to
-    // the next sample has no memory.
+    // The countdown is read once and written once. A signal handler that allocates in between also
+    // counts down; subtracting from what it has left could end below zero, and no sample would ever
+    // follow. When two events count down at the same time, the later write wins. That causes no
+    // bias, because the gap to the next sample is memoryless.
     const std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
     if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
     entry->bytes_left.store(left - counted, memory_order::relaxed);
     return true;
 }
 
-// What became of one allocation: it met no sample, it is one, or nobody asks for it, because no
-// window is open any more or because it was told as lost.
+// The decision about one allocation: it passes without being sampled, it is a sample, or nobody
+// wants it, because no window is open any more or because it has been counted as lost.
 enum class draw { passed, sample, not_wanted };
 
-// Counts an allocation down. True: it is a sample. The thread has entered and is in mode `samples`.
+// Counts an allocation down. True: it is a sample. The caller has called enter(), and the thread is
+// in mode `samples`.
 inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
-    // The common states of ended threads belong to whoever is in them.
+    // The common states of ended threads belong to whichever thread works in them.
     const bool is_shared = current_entry == &departed;
     thread_state& primary = is_shared ? thread : thread.primary();
     const bool is_known = primary.view_number == thread.view_number;
@@ -15478,9 +15521,10 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
     return is_sample;
 }
 
-// Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
-// still the thread's own countdown that decides, not that of the state the handler works with:
-// passes() asked it already, and two dice would have to fall.
+// Decides about one allocation, in every state of the thread. In a signal handler that interrupted
+// a hook, the thread's own countdown decides and not the countdown of the state that the handler
+// works in. passes() has already asked the thread's own countdown, so with another one two draws
+// would have to agree.
 ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;
@@ -15508,7 +15552,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
 ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
-    // Where the windows want every event by now, it is recorded like one.
+    // If the windows want every event by now, operator new records the object like any other.
     if (thread->mode == charge::samples) lose_sample(*thread, bytes);
     leave(*thread);
 }
@@ -15525,7 +15569,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// resized_object.hpp - realloc: the old object dies and a new one is born, or nothing has happened.
+// resized_object.hpp - realloc: the old object dies and a new one is born, or nothing happens.
 
 #ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
 #define ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
@@ -15549,7 +15593,7 @@ struct taken_record {
     }
 };
 
-// Empties the slot of a block. Returns its record, 0 when it has none of this session.
+// Empties the slot of a block. Returns its record, or 0 when the block has none of this session.
 template <class Map>
 inline std::uint64_t take_out_of(Map& map, const thread_state& thread, std::uintptr_t address,
                                  std::uint64_t& bytes) noexcept {
@@ -15580,7 +15624,7 @@ ALLOCSCOPE_NOINLINE taken_record take_record(const void* block, std::uintptr_t f
     return taken;
 }
 
-// The block was not resized. A size that stands in the slot behind is there still.
+// Called when the block was not resized. A size that is stored in the next slot is still there.
 ALLOCSCOPE_NOINLINE void put_back(const taken_record& taken, const void* block,
                                   std::uintptr_t frame) noexcept {
     if (!taken.is_any()) return;
@@ -15606,7 +15650,8 @@ inline void count_death_of(thread_state& thread, const taken_record& taken) noex
     count_death(thread, *process.cohorts.by_id(id), id, taken.bytes, taken.slot);
 }
 
-// The old object is gone. `block` is the new one, which was drawn so; null: there is none.
+// Called when the old object is gone. `block` is the new one, or null when there is none. `drawn`
+// is the decision about the new one.
 ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std::uint64_t bytes,
                                     std::uintptr_t frame, draw drawn) noexcept {
     const bool is_born = block != nullptr && drawn != draw::not_wanted;
@@ -15634,7 +15679,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
 
-// malloc_entry.hpp - what malloc and its family do when they are ours.
+// malloc_entry.hpp - what malloc and its family do when allocscope has replaced them.
 
 #ifndef ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
 #define ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
@@ -15653,7 +15698,7 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_CALL)
 
 // --- blocks at a page, for samples ---
 
-// Null when there is no memory for it; errno stays.
+// Returns null when there is no memory for the block. Keeps errno.
 inline void* block_at_page(std::size_t bytes) noexcept {
     const int saved_errno = errno;
     void* block = nullptr;
@@ -15664,7 +15709,8 @@ inline void* block_at_page(std::size_t bytes) noexcept {
     return block;
 }
 
-// The same bytes at a page; the block itself when it begins there, or when there is no memory.
+// Returns a copy of the block that begins at a page, and frees the old one. Returns the block
+// itself when it begins at a page already, or when there is no memory.
 inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noexcept {
     if (may_be_sample(block)) return block;
     void* moved = block_at_page(bytes);
@@ -15674,8 +15720,8 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
     return moved;
 }
 
-// Whether a large block of glibc comes straight from the kernel, so that it is zero: glibc's calloc
-// looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
+// Whether a large block of glibc comes straight from the kernel and is therefore zero. glibc's
+// calloc looks at the same bit before the block. (M_PERTURB sets every byte to another value.)
 inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
     if (!is_glibc_underlying.load(memory_order::relaxed)) return false;
@@ -15684,8 +15730,8 @@ inline bool is_from_kernel(const char* block) noexcept {
     return (chunk_size & is_mapped) != 0 && block[0] == 0;
 }
 
-// Sets a block to zero. In a large one, pages that are zero already are read and not written, so
-// that they take no memory.
+// Sets a block to zero. In a large block, pages that are already zero are only read, so that they
+// take no memory.
 inline void set_to_zero(char* block, std::size_t bytes) noexcept {
     if (bytes < least_mapped_bytes) {
         std::memset(block, 0, bytes);
@@ -15708,8 +15754,8 @@ inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
 
 // --- while a window is open: births ---
 
-// Any allocation, in any state of the thread. `obtain(true)` is to return a block at a page if it
-// can. Null: refused, with errno set.
+// Handles any allocation, in any state of the thread. `obtain(true)` returns a block at a page if
+// it can. Returns null when the request is refused, with errno set.
 template <class Obtain>
 inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& obtain) noexcept {
     if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
@@ -15749,8 +15795,8 @@ ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
     });
 }
 
-// For the functions that align: which alignments they take is their own business, so they are
-// called first in any case.
+// For the functions that align. Each of them decides which alignments it accepts, so it is called
+// first in every case.
 template <class Align>
 inline void* align_watched(std::size_t bytes, std::uintptr_t frame, Align&& align) noexcept {
     return obtain_watched(bytes, frame, [&](bool is_sample) {
@@ -15799,8 +15845,8 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
-// How much of a block of `bytes` may be content of the old one, which had this room. Not every
-// malloc that is not glibc's tells the room.
+// How many bytes of the old block, which had `room` bytes, a block of `bytes` bytes may contain.
+// Some allocators other than glibc's do not report the room.
 inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     const bool is_room_known =
         room > smallest_block_bytes || is_glibc_underlying.load(memory_order::relaxed);
@@ -15830,8 +15876,8 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
         return nullptr;
     }
     const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
-    // A block that is at a page stays there when it grows where it is, or by moving pages. So a
-    // large one that grows step by step is not copied each time.
+    // A block that begins at a page stays there when it grows in place, or when its pages are
+    // moved. So a large block that grows step by step is not copied each time.
     if (drawn == draw::sample) block = moved_to_page(block, bytes_to_keep(room, bytes), bytes);
     on_resized(taken, block, bytes, frame, drawn);
     return block;
@@ -15839,11 +15885,12 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 
 // --- the bodies of the functions ---
 
-// Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
-// and the countdown has let it pass. `word` is the gate's. What is asked first costs least.
+// Whether a request needs no record and is not a sample: either no window is open, or only sampled
+// windows are open and the countdown has let it pass. `word` is the gate's word. The cheapest check
+// comes first.
 ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
     if (begins_with_first_event) {
-        const auto number = static_cast<std::int64_t>(word);  // below 0: with every_event
+        const auto number = static_cast<std::int64_t>(word);  // below 0 if every_event is set
         if (ALLOCSCOPE_LIKELY(number > std::int64_t{gate::untouched})) {
             return passes(current_entry, word, bytes);
         }
@@ -15857,8 +15904,8 @@ ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noex
 
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 
-// What the others of the family do in any state of the thread. Nothing that is freed or asked about
-// by the first event was recorded.
+// What the other functions do at the first event, in any state of the thread. The block that they
+// get was never recorded.
 inline void* watched_first_realloc(void* old, std::size_t bytes, std::uintptr_t frame) noexcept {
     return watched_realloc(old, bytes, false, frame);
 }
@@ -15869,7 +15916,7 @@ inline std::size_t watched_first_malloc_usable_size(void* block, std::uintptr_t)
     return underlying_malloc_usable_size(block);
 }
 
-// Begins the recording, if the library is ready for it, and records the event by the frame of the
+// Begins the recording, if the library is ready for it, and records the event with the frame of the
 // function that the program has called.
 template <auto Watched, auto Unready, class... Arguments>
 ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
@@ -15879,8 +15926,8 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
     return Watched(arguments..., frame);
 }
 
-    // Returns from the function if this is the first event. Asked before a thread's state is
-    // touched: a library that is not ready has none.
+    // Returns from the function if this is the first event. This check comes before any access to a
+    // thread's state, because a library that is not ready has none.
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)                       \
         if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                                 \
             return first_event<&watched, &unready>(__builtin_return_address(0), hook_frame(), \
@@ -15891,16 +15938,18 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)
 #endif
 
-// --- what is asked of every request ---
+// --- the checks on every request ---
 
-// Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
+// Whether each allocation of the thread is recorded and neither samples nor watches have to be
+// checked.
 ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
     return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
 }
 
-// What is recorded is apart where it has registers to save: an allocation that passes shall not. In
-// an executable the compiler sees to it by itself. In a library it keeps the distance to the
-// thread's state in a register, over the call of malloc and for all that the function does.
+// The recording part is a separate function where it has to save registers, because an allocation
+// that passes must not pay for that. In an executable the compiler does so by itself. In a library
+// it keeps the distance to the thread's state in a register, over the call of malloc and in all of
+// the function.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT && defined(__OPTIMIZE__)
     #define ALLOCSCOPE_PRIVATE_RECORDED ALLOCSCOPE_NOINLINE
 #else
@@ -15908,8 +15957,8 @@ ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
 #endif
 
 ALLOCSCOPE_PRIVATE_RECORDED void* recorded_malloc(std::size_t bytes, std::uint64_t word) noexcept {
-    // Parts what is kept over the call from the argument, so that the compiler saves registers here
-    // and not while no window is open.
+    // Separates the value that is kept over the call from the argument, so that the compiler saves
+    // registers here and not while no window is open.
     __asm__("" : "+r"(bytes));
     if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
@@ -15959,7 +16008,8 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexce
 
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        // It may be the first event of the process: where frees are looked at, that is asked, too.
+        // This free may be the first event of the process. Only a free that is looked up makes this
+        // check.
         ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_first_free, unready_free,
                                        block)
         return free_recorded<&underlying_free>(block);
@@ -16013,7 +16063,7 @@ ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept
 
 #undef ALLOCSCOPE_PRIVATE_FIRST_EVENT
 
-// --- the derived ones ---
+// --- the functions that call those above ---
 
 ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
                                                std::size_t bytes) noexcept {
@@ -16051,7 +16101,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
-// Seen from every module, whatever the program is compiled with. noinline, used: as the operators.
+// Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
     extern "C" __attribute__((visibility("default"), noinline, used))  \
     result name parameters noexcept {                                  \
@@ -16075,7 +16125,7 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 
 #include <cstdlib>
 
-// operator_calls.hpp - how the replaced operators call the C library, past the tables of calls.
+// operator_calls.hpp - the words through which the replaced operators call the C library.
 
 #ifndef ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
 #define ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
@@ -16104,7 +16154,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
-// operator_memory.hpp - where the replaced operators get their memory from.
+// operator_memory.hpp - where the replaced operators get their memory.
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
@@ -16158,7 +16208,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <linux/membarrier.h>
 
-// published_view.hpp - what all process-wide windows together ask of every thread.
+// published_view.hpp - what all process-wide windows together want of every thread.
 
 #ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 #define ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
@@ -16167,7 +16217,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// Control lock. What all process-wide windows together ask for becomes the view in force.
+// Control lock. Makes what all process-wide windows together want the current view.
 inline void publish_view() noexcept {
     const window_wish wish = process.windows.demand().together();
     view next;
@@ -16183,8 +16233,8 @@ inline void publish_view() noexcept {
     process.entry.publish(next, process.sees_every_event);
 }
 
-// Control lock. The same for the windows that watch one thread: one of them has opened (+1) or
-// closed (-1).
+// Control lock. Does the same for the windows that watch one thread, when one of them has opened
+// (+1) or closed (-1).
 inline void change_own_demand(thread_state& watched, const open_window& window,
                               int change) noexcept {
     own_demand& own = watched.own;
@@ -16243,7 +16293,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
-// window_sums.hpp - sums of what all threads have counted, and when they are those of one moment.
+// window_sums.hpp - sums what all threads have counted, and checks whether a sum is of one moment.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
@@ -16257,7 +16307,7 @@ inline birth_range births_in(const open_window& window) noexcept {
             window.instance.load(memory_order::relaxed)};
 }
 
-// Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
+// Calls visit(epoch) for each epoch of any thread in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
     for (const thread_state& each : all_threads()) {
@@ -16265,7 +16315,7 @@ inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
     }
 }
 
-// Calls visit(cohort, id) for all sampled cohorts in the range. Throws what `visit` throws.
+// Calls visit(cohort, id) for each sampled cohort in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_sampled_cohort(const birth_range& range, Visit&& visit) {
     for_each_epoch_of_all(range, [&visit](const epoch& e) {
@@ -16278,7 +16328,7 @@ struct death_sum {
     std::uint64_t bytes = 0;
 };
 
-// The deaths of a cohort on other threads than its own.
+// The deaths of a cohort that were counted on other threads than its own.
 inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
     death_sum sum;
     process.foreign.for_each(id, [&sum](const foreign_count& count) {
@@ -16296,8 +16346,8 @@ inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
     return sum;
 }
 
-// The deaths of all cohorts of events in the range, each on other threads than its own; if wanted
-// also those of each cohort that has some.
+// The deaths of all cohorts of events in the range that were counted on other threads than the
+// cohort's own. Unless `counts` is null, also keeps those of each cohort that has some.
 ALLOCSCOPE_NOINLINE death_sum foreign_deaths_in(const birth_range& range,
                                                 page_list<cohort_count>* counts) noexcept {
     death_sum sum;
@@ -16329,7 +16379,7 @@ inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t sampl
     return sums;
 }
 
-// What events add to a sampled window when each of them was recorded.
+// What events add to a sampled window if each of them was recorded.
 inline sample_sums certain_sums(std::uint64_t objects, std::uint64_t bytes) noexcept {
     sample_sums sums;
     sums.samples = objects;
@@ -16351,7 +16401,8 @@ inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {
     return read_sums(process.cohorts.sampled_part_of(id)->births, births, bytes);
 }
 
-// What a window holds: exact numbers, or for a sampled one what they are estimated from.
+// The numbers of a window: exact counts, or for a sampled window the sums that they are estimated
+// from.
 struct window_sum {
     allocation_counts counts;
     sample_sums births;
@@ -16376,7 +16427,7 @@ inline allocation_counts counts_from(const sample_sums& births,
     return counts;
 }
 
-// Samples that were taken, and those that have gone.
+// How many samples were taken, and how many have been freed.
 inline std::uint64_t sample_events(const birth_range& range) noexcept {
     std::uint64_t events = 0;
     for_each_sampled_cohort(range, [&events](const cohort& c, std::uint32_t) {
@@ -16385,8 +16436,9 @@ inline std::uint64_t sample_events(const birth_range& range) noexcept {
     return events;
 }
 
-// Calls read() until no sample was taken and none has gone meanwhile. Samples are few, so that is
-// nearly always the first time. False: some did each time, and the last reading stands.
+// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
+// call nearly always suffices. Returns false when every call was disturbed; then the last one
+// stands.
 template <class Read>
 inline bool read_between_samples(const birth_range& range, const Read& read) {
     constexpr int most_readings = 32;
@@ -16398,7 +16450,7 @@ inline bool read_between_samples(const birth_range& range, const Read& read) {
     return false;
 }
 
-// What the tables have in memory, without the live object map.
+// The memory that the tables use, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() + process.pools.used_bytes() +
@@ -16427,7 +16479,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 
-// table_release.hpp - uses the memory of tables again, or gives it back.
+// table_release.hpp - reuses the memory of tables, or gives it back.
 
 #ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
@@ -16436,7 +16488,8 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-// While one lives, a forked child without fork handlers would find sums half moved.
+// While an object of this class lives, sums are half moved. It tells that to a forked child without
+// fork handlers.
 class moving_sums {
 public:
     moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
@@ -16447,7 +16500,7 @@ public:
 
 // --- reclaim ---
 
-// Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
+// Any thread may have counted deaths of the cohort. Its id must start from zero when it is reused.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     process.foreign.for_each(id, [](foreign_count& count) {
         count.deaths.set(0);
@@ -16455,7 +16508,7 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     });
 }
 
-// Null: there is no memory for it. The family then counts as operator new's.
+// Returns null when there is no memory. The family then counts as operator new's.
 inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
     page_list<retired_family>& all = process.retired_families;
     for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
@@ -16468,7 +16521,7 @@ inline retired_family* retired_family_of(open_window& window, std::uint32_t fami
     return all.end() - 1;
 }
 
-// Those of windows that have closed or begun anew go; the others move together.
+// Drops the entries of windows that have closed or begun anew, and moves the others together.
 inline void compact_retired_families() noexcept {
     page_list<retired_family>& all = process.retired_families;
     if (all.size() == 0) return;
@@ -16498,7 +16551,7 @@ inline void compact_retired_families() noexcept {
     all = kept;
 }
 
-// The births of a cohort of which nothing is alive, and their deaths.
+// Adds the births of a cohort of which nothing is alive, and their deaths.
 inline void add_retired(allocation_counts& counts, const cohort& dead,
                         const death_sum& deaths) noexcept {
     counts.allocations += dead.births.read();
@@ -16537,11 +16590,11 @@ inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noe
     Item first = head.load(memory_order::relaxed);
     do {
         link.store(first, memory_order::relaxed);
-        // Release: the taker sees the cleared counters.
+        // Release: the thread that takes the item sees the cleared counters.
     } while (!head.compare_exchange_weak(first, item, memory_order::acq_rel));
 }
 
-// Takes the cohorts without live objects out of a closed epoch.
+// Removes the cohorts without live objects from a closed epoch.
 inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
     std::uint32_t kept_last = 0;
     std::uint32_t id = closed.cohorts.load(memory_order::relaxed);
@@ -16594,15 +16647,15 @@ inline std::uint64_t cohorts_ever_made() noexcept {
     return sum;
 }
 
-// Reclaims when enough cohorts have been made since the last time to pay for looking through all
-// of them. Nobody reads the tables.
+// Reclaims when enough cohorts have been made since the last time to justify a loop over all of
+// them. Called while nobody reads the tables.
 inline void reclaim_unread() noexcept {
     process.is_reclaim_put_off = false;
     constexpr std::uint64_t least = 2048;
     const std::uint64_t made = cohorts_ever_made();
     const std::uint64_t since = made - process.cohorts_at_last_reclaim;
     if (since < least || since < process.cohorts_kept * 2) return;
-    // Each cohort that goes has to be entered in each window that owns it.
+    // Each cohort that is reclaimed has to be added to each window that owns it.
     constexpr std::uint32_t many_windows = 1024;
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
@@ -16621,7 +16674,7 @@ inline void reclaim_unread() noexcept {
     process.cohorts_kept = kept;
 }
 
-// Likewise; when tables are just being read, their reader does it afterwards.
+// Does the same. If somebody is reading the tables, that reader does it afterwards.
 inline void reclaim_when_due() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) {
         process.is_reclaim_put_off = true;
@@ -16662,8 +16715,8 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.last_cohort = thread.last_detailed = 0;
 }
 
-// The gate is shut, and nobody reads the tables. False: a thread is still inside; nothing was given
-// back.
+// Called while the gate is shut and nobody reads the tables. Returns false when a thread is still
+// inside a hook; then nothing was given back.
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
     process.is_releasing.store(true, memory_order::seq_cst);
@@ -16687,7 +16740,7 @@ inline bool release_unread_tables() noexcept {
     return true;
 }
 
-// Likewise. False also when tables are just being read.
+// Does the same. Also returns false when somebody is reading the tables.
 inline bool release_tables() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) return false;
     const bool is_released = release_unread_tables();
@@ -16710,7 +16763,7 @@ inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noe
 }
 
 // What may stay mapped after the last window, so that a suite of small windows does not map and
-// unmap all day. At most 2 MiB are promised; the difference is for what is not counted here.
+// unmap all the time. At most 2 MiB are promised; the difference is for what is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 inline void remember_losses() noexcept {
@@ -16719,7 +16772,7 @@ inline void remember_losses() noexcept {
     }
 }
 
-// The last window has closed and the gate is shut.
+// Called when the last window has closed and the gate is shut.
 inline void end_session() noexcept {
     remember_losses();
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
@@ -16729,9 +16782,9 @@ inline void end_session() noexcept {
     if (map_bytes + table_bytes() > kept_bytes || is_last_session) {
         if (release_tables()) return;
     }
-    // Records of this session mean nothing from now on. If the numbers have run out while a thread
+    // From now on, records of this session mean nothing. If the numbers have run out while a thread
     // hangs inside a hook, the last number stays in use: an old record may then be taken for a
-    // current one, until the next release mends that.
+    // current one, until the next release.
     if (!is_last_session) ++process.session;
 }
 
@@ -16895,7 +16948,7 @@ inline thread_state* own_state() noexcept {
     return state != nullptr ? state : attach_thread();
 }
 
-// The next event of this thread reads its view anew.
+// Makes the next event of this thread read its view anew.
 inline void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
@@ -16915,7 +16968,8 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     return nullptr;
 }
 
-// Control lock. A window has opened or closed: tells the threads that it concerns.
+// Control lock. Tells the threads that a window concerns that it has opened (+1), closed (-1) or
+// begun anew (0).
 inline void announce(const open_window& window, int change) noexcept {
     const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     const bool is_first = process.entry.word() == 0;
@@ -16935,8 +16989,8 @@ inline void announce(const open_window& window, int change) noexcept {
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
 
-// Control lock. The window begins at `opened_at`, and began at `before` already if it begins anew.
-// Its peak is followed, unless that of another one is.
+// Control lock. The window begins at `opened_at`. If it begins anew, it began at `before` the last
+// time. Its peak is followed, unless that of another window is.
 inline void follow_peak(const open_window& window, std::uint64_t before,
                         std::uint64_t opened_at) noexcept {
     followed_peaks& followed = process.followed;
@@ -16962,7 +17016,7 @@ inline void stop_following(const open_window& window) noexcept {
     process.followed.number.store(0, memory_order::release);
 }
 
-// Control lock. From here on the window owns what is born.
+// Control lock. From now on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
@@ -16988,14 +17042,14 @@ inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
     to[i] = '\0';
 }
 
-// With a sample at every byte each object is a sample: such a window is exact.
+// If there is a sample at every byte, each object is a sample, so such a window is exact.
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
     const bool has_dice = wanted.record == recording::sampled && wanted.sample_bytes > 1;
     return has_dice ? charge::samples : wanted.details ? charge::details : charge::stacks;
 }
 
-// 0 when there is no memory for a window or for the tables behind it.
+// Returns 0 when there is no memory for a window or for the tables behind it.
 inline window_id open_window_now(const char* name, const options& wanted) noexcept {
     prepare_process();
     control_lock lock;
@@ -17029,7 +17083,7 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     return id_of(slot);
 }
 
-// Whether an object is alive that was recorded while every event was.
+// Whether an object is alive that was recorded while every event was recorded.
 inline bool is_any_event_alive() noexcept {
     for (const thread_state& each : all_threads()) {
         for (const epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -17047,7 +17101,7 @@ inline bool is_any_event_alive() noexcept {
 }
 
 // Control lock. When only sampled windows are open and nothing is alive that was recorded
-// otherwise, a free needs only one test of its address again. Tried at each boundary.
+// otherwise, a free again needs only one test of its address. Tried whenever a window closes.
 inline void look_up_frees_no_more() noexcept {
     if (!process.sees_every_event || process.windows_of_every_event != 0) return;
     // No thread may be about to record an event under the old view.
@@ -17077,7 +17131,7 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
     end_session();
 }
 
-// A window that another thread is just reading stays open until that is done.
+// A window that another thread is reading stays open until the reading is done.
 inline void close_window_now(window_id id) noexcept {
     for (;;) {
         {
@@ -17094,7 +17148,7 @@ inline void close_window_now(window_id id) noexcept {
 }
 
 inline void pause_now(int change) noexcept {
-    // Before a first window this is the first thing that is called.
+    // Before the first window, this may be the first function of the engine that is called.
     if (process.latecomer.load(memory_order::acquire) == nullptr) {
         const control_lock lock;
         prepare_threads();
@@ -17126,7 +17180,7 @@ struct reading_doubt {
     std::uint64_t bytes = 0;
 };
 
-// What a reading keeps of single cohorts, for who wants more than sums.
+// What a reading keeps of single cohorts, for callers that want more than sums.
 struct sampled_count {
     std::uint32_t id;
     std::uint32_t site;
@@ -17155,7 +17209,7 @@ struct kept_counts {
 
 // --- the threads, one after the other ---
 
-// Walking lock. What all threads have counted in a range, each of them at one moment.
+// Walking lock. What all threads have counted in a range, each thread read at one moment.
 class thread_reading {
 public:
     // `counts` may be null.
@@ -17163,7 +17217,8 @@ public:
         : range_(range), counts_(counts) {}
 
     count_sums read(reading_doubt& doubt) noexcept {
-        // A thread that begins meanwhile is not in it: when reading began it had counted nothing.
+        // A thread that begins meanwhile is left out: it had counted nothing when the reading
+        // began.
         for (thread_state& each : all_threads()) {
             each.question.is_read = false;
             each.question.is_of_this_reading = false;
@@ -17184,8 +17239,8 @@ public:
 private:
     static constexpr std::uint64_t patience_ns = 100'000'000;
 
-    // An answer takes less than a microsecond when the thread runs. Only then is the processor left
-    // to others, who may keep it for milliseconds.
+    // A thread that runs answers within a microsecond. Only if it does not, this thread gives up
+    // the processor, which others may then keep for milliseconds.
     static void wait(std::uint32_t round) noexcept {
         constexpr std::uint32_t short_rounds = 100;
         if (round >= short_rounds) {
@@ -17195,7 +17250,7 @@ private:
         for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
     }
 
-    // Whether all threads are read now. Whoever could not be read is asked.
+    // Returns whether all threads have been read. A thread that could not be read is asked.
     bool read_those_left() noexcept {
         bool is_done = true;
         bool has_asked = false;
@@ -17209,7 +17264,7 @@ private:
             is_done = false;
             has_asked = ask(each.question) || has_asked;
         }
-        if (has_asked) {  // with the new view each thread finds its question
+        if (has_asked) {  // each thread finds its question with the new view
             const control_lock lock;
             publish_view();
         }
@@ -17241,7 +17296,7 @@ private:
         return true;
     }
 
-    // False: it is asked already, or is answering an older question.
+    // Returns false when the thread is already asked, or is answering an older question.
     bool ask(reading_question& question) const noexcept {
         if (question.step.load(memory_order::acquire) != question_step::nobody_asks) {
             return false;
@@ -17253,14 +17308,14 @@ private:
         return true;
     }
 
-    // A thread that has begun to answer goes on with it; what it answers is left lying.
+    // A thread that has begun to answer goes on with it; nobody reads that answer.
     static void withdraw(reading_question& question) noexcept {
         question_step expected = question_step::asked;
         question.step.compare_exchange_strong(expected, question_step::nobody_asks,
                                               memory_order::acq_rel);
     }
 
-    // Threads that neither answer nor rest.
+    // Reads the threads that neither answer nor rest.
     void read_the_rest(reading_doubt& doubt) noexcept {
         for (thread_state& each : all_threads()) {
             if (each.question.is_read) continue;
@@ -17285,7 +17340,7 @@ struct sampled_sums {
     sample_sums deaths;
 };
 
-// Deaths before births, so that no difference is negative.
+// Reads deaths before births, so that no difference is negative.
 inline sampled_sums read_sampled(const birth_range& range,
                                  page_list<sampled_count>* counts) noexcept {
     sampled_sums read;
@@ -17306,13 +17361,14 @@ inline sampled_sums read_sampled(const birth_range& range,
         sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
         read.births.add(alive);
         each.births = alive;
-        alive.subtract(each.alive);  // so far the deaths
+        alive.subtract(each.alive);  // it held the deaths so far
         each.alive = alive;
     }
     return read;
 }
 
-// Walking lock. The totals of a window, without the peak, and if wanted the counts they come from.
+// Walking lock. Returns the totals of a window, without the peak. Unless `counts` is null, keeps
+// there the counts that the totals come from.
 ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how,
                                          const retired_births& retired, reading_doubt& doubt,
                                          kept_counts* counts) noexcept {
@@ -17328,7 +17384,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
         const death_sum since = foreign_deaths_in(range, nullptr);
         doubt.objects += since.deaths - foreign.deaths;
         doubt.bytes += since.bytes - foreign.bytes;
-        if (doubt.objects <= little_doubt) break;  // or this thread had to wait: again
+        if (doubt.objects <= little_doubt) break;  // otherwise it had to wait: read again
     }
     window_sum totals{retired.counts, retired.births, retired.deaths};
     if (how != recording::sampled) {
@@ -17357,7 +17413,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
 
 // --- the window ---
 
-// What has to be known of a window to read it. The window stays open until end_reading().
+// What a reading has to know of its window. The window stays open until end_reading().
 struct window_facts {
     birth_range range{};
     std::uint64_t opened_at = 0;
@@ -17368,7 +17424,7 @@ struct window_facts {
     std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
 };
 
-// Both locks.
+// Called under both locks.
 inline window_facts begin_reading(const open_window& window, window_id id) noexcept {
     process.window_being_read = id;
     window_facts facts;
@@ -17381,7 +17437,7 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     return facts;
 }
 
-// Both locks. The window's peak, which may have risen meanwhile.
+// Called under both locks. Returns the window's peak, which may have risen meanwhile.
 inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
     process.window_being_read = 0;
     std::uint64_t peak = facts.peak_bytes;
@@ -27126,7 +27182,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_POOLS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// pool_words.hpp - what a report of a pool says beside the address.
+// pool_words.hpp - what a report of a pool says besides the address.
 
 #ifndef ALLOCSCOPE_LINK_POOL_WORDS_HPP
 #define ALLOCSCOPE_LINK_POOL_WORDS_HPP
@@ -27136,7 +27192,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct pool_words {
-    const char* pool;         // null: not said
+    const char* pool;         // null: not named
     const char* type;         // as the compiler spells it; no zero byte at its end
     std::size_t type_length;  // 0: not known
 };
@@ -27153,7 +27209,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// pool_recorder.hpp - what a pool reports meets the tables.
+// pool_recorder.hpp - records the allocations and frees that pools report.
 
 #ifndef ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 #define ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
@@ -27164,7 +27220,8 @@ namespace detail {
 
 using pool_cell = pool_object_map::cell;
 
-// The newest object that begins there; of the one family, or of any when it is null.
+// The newest object that begins at the address and belongs to the pool's family; to any family when
+// `pool` is null.
 ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, const void* block,
                                                 const char* pool) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -27196,12 +27253,12 @@ inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
     return known != no_cohort ? known : find_cohort(thread, frame, tag);
 }
 
-// The thread has entered, and the object is to have a record.
+// The caller has called enter(), and the object gets a record.
 ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block, std::size_t bytes,
                                          std::uint32_t tag, std::uintptr_t frame) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     const std::uint32_t family = process.tags.family_number_of(tag);
-    // The same pool has handed out the address again: it forgot to report a free.
+    // The same pool has handed out this address again, so it did not report a free.
     pool_cell* const forgotten = process.pools.newest(
         address, thread.session,
         [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
@@ -27233,13 +27290,13 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
     add_live_bytes(thread, bytes);
 }
 
-// Whether a birth on this thread, which has entered, gets a record.
+// Whether a birth on this thread, which has called enter(), gets a record.
 inline bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
     if (thread.mode == charge::samples) return is_drawn(thread, bytes);
     return thread.mode != charge::nothing;
 }
 
-// --- what the engine table offers. The stack of an object begins at the caller of these. ---
+// --- the functions in the engine table. The stack of an object begins at their caller. ---
 
 ALLOCSCOPE_NOINLINE void engine_report_birth(const void* block, std::size_t bytes,
                                              const pool_words& words) noexcept {
@@ -27264,8 +27321,8 @@ ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool
     leave(*thread);
 }
 
-// A death and a birth at the same address, in the same pool. Of an object without a record only the
-// birth is counted: it was born before the windows, or not sampled.
+// Counts a death and a birth at the same address, in the same pool. An object without a record was
+// born before the windows opened, or was not sampled; then only the birth is counted.
 ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t bytes,
                                               const pool_words& words) noexcept {
     const std::uintptr_t frame = hook_frame();
@@ -27289,10 +27346,10 @@ ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t byt
     leave(*thread);
 }
 
-// Where the gate's word lies, for modules that keep the address; null when the engine may be
-// unloaded before they are.
+// The address of the gate's word, for modules that keep it. Null when the engine may be unloaded
+// before those modules.
 ALLOCSCOPE_SLOW_PATH const std::uint64_t* engine_gate_to_keep() noexcept {
-#if defined(__PIC__) && !defined(__PIE__)  // else this is a part of the executable
+#if defined(__PIC__) && !defined(__PIE__)  // otherwise this code is a part of the executable
     const auto here = reinterpret_cast<std::uintptr_t>(&engine_report_birth);
     const module_identity own = identify_module(here);
     if (own.start == 0 || own.life != module_life::permanent) return nullptr;
@@ -29077,11 +29134,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The window of start(); 0: not started. No lock guards it: the exchange decides a race of two
-// starts.
+// The window of start(); 0: not started. No lock guards it: if two threads start at the same time,
+// the exchange decides.
 ALLOCSCOPE_HIDDEN inline atomic<window_id> process_window{0};
 
-// Naming lock. The snapshot that stop() gave, until the next start().
+// Naming lock. The snapshot that stop() returned, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
 
 // Takes over one reference to `kept`.
@@ -29095,7 +29152,7 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
     drop_reference(before);
 }
 
-// Null: no window of start() was ever stopped, or another thread is just stopping it.
+// Returns null when no window of start() was ever stopped, or another thread is stopping it.
 inline snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
@@ -29107,7 +29164,8 @@ inline bool is_open(window_id id) noexcept {
     return find_window(id) != nullptr;
 }
 
-// Null: there is no such window. When memory for the rows is refused, the snapshot has the numbers.
+// Returns null when there is no such window. Without memory for the rows, the snapshot has the
+// numbers.
 inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
     // Allocated first, so that the totals survive if naming runs out of memory.
     snapshot_block block;
@@ -29130,7 +29188,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // --- the table ---
 
-// Calls of modules that were loaded since are seen from here on, after attach_hooks().
+// After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
 inline void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
@@ -29152,9 +29210,9 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
-// Null: there is no such window. Where memory for the rows is refused, the snapshot has numbers
-// only and says so. Where memory even for that is refused, the snapshot only says so, and the
-// window forgets nothing.
+// Returns null when there is no such window. Without memory for the rows, the snapshot has only
+// numbers and says so. Without memory even for that, the snapshot only says so, and the window
+// forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
     look_for_modules_if_attached();
@@ -29254,9 +29312,10 @@ namespace detail {
 // The engine of this process; defined where a header of define_once/ is included.
 ALLOCSCOPE_HIDDEN extern const engine the_engine __asm__("allocscope_engine");
 
-// Its address, by its name in the assembler. clang++ assumes that any function may call an operator
-// that is defined beside it. If it saw that an operator leads to the engine, and so to every
-// function, it would take all functions for one circle of calls, and 6 % longer to compile.
+// The engine's address, found by its name in the assembler. clang++ assumes that any function may
+// call an operator that is defined beside it. If it saw that an operator leads to the engine, and
+// so to every function, it would take all functions for one cycle of calls, and 6 % longer to
+// compile.
 inline const engine* address_of_engine() noexcept {
     const engine* address;
     __asm__("leaq allocscope_engine(%%rip), %0" : "=r"(address));
@@ -29287,8 +29346,8 @@ inline void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept
     return failure == 0 ? block : nullptr;
 }
 
-// Memory was refused: calls the new_handler as long as there is one, and tries again. Passes on
-// what the handler throws.
+// Called when there is no memory: calls the new_handler as long as there is one, and tries again.
+// Passes on what the handler throws.
 ALLOCSCOPE_SLOW_PATH void* allocate_with_handler(std::size_t bytes, std::size_t alignment) {
     for (;;) {
         const std::new_handler handler = std::get_new_handler();
@@ -29332,7 +29391,7 @@ inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame
     return block;
 }
 
-// Any request, in any state of the thread.
+// Handles any request, in any state of the thread.
 ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment, void* frame) {
     if (ALLOCSCOPE_UNLIKELY(has_watches()) &&
         is_refused_by_watch(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
@@ -29353,7 +29412,7 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     return block;
 }
 
-// All that throws is here, so that the next function has nothing to save on the stack.
+// Everything that throws is here, so that the next function has nothing to save on the stack.
 ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame) {
     ALLOCSCOPE_KEEP_FRAME();
     void* block = watched_block(bytes, no_alignment, frame);
@@ -29363,14 +29422,14 @@ ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame)
 
 // --- the operators' bodies ---
 
-// For the throwing operators while a window is open. In a straight line for a thread that records
-// every event.
+// For the throwing operators while a window is open. If the thread records every event, this is a
+// straight path.
 ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t word,
                                           std::size_t bytes) {
-    // Parts what is kept over the call of malloc from the operator's argument, so that the compiler
-    // saves registers here and not while no window is open.
+    // Separates what is kept over the call of malloc from the operator's argument, so that the
+    // compiler saves registers here and not while no window is open.
     __asm__("" : "+r"(bytes), "+r"(entry));
-    // Neither a sample nor a watch need be asked.
+    // If this is true, neither samples nor watches have to be checked.
     const bool records_every_event = entry->straight_view == word;
     if (ALLOCSCOPE_UNLIKELY(!records_every_event)) {
         return watched_block_or_throw(bytes, __builtin_frame_address(0));
@@ -29382,15 +29441,15 @@ ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t wor
     return on_allocate(block, bytes);
 }
 
-// Apart, so that an operator needs no frame of its own unless a window is open.
+// A separate function, so that an operator needs no frame of its own unless a window is open.
 ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
     void* block = plain_block(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
     return block;
 }
 
-// The gate's word says all. 0: no window is open. Highest bit set: every event is recorded.
-// Otherwise samples are.
+// The gate's word says everything. 0: no window is open. Highest bit set: every event is recorded.
+// Otherwise only samples are recorded.
 ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
@@ -29463,8 +29522,9 @@ ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
     release<the_operators>(block);
 }
 
-// Whether a module asks for the engine (engine.hpp); then the answer is put into its tag. The tag
-// is read only when size and alignment fit, because a plain nothrow_t has no magic number.
+// Returns whether a module asks for the engine (engine.hpp), and if so puts the answer into its
+// tag. The tag is read only when size and alignment fit, because a plain nothrow_t has no magic
+// number.
 inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
                              const std::nothrow_t& tag) noexcept {
     if (bytes != handshake_size || alignment != handshake_alignment) return false;
@@ -29493,11 +29553,11 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 
-// noinline: a stack begins with the operator's own frame. used: only the linker asks for it, by
-// name, so the compiler must not drop it.
+// noinline: a stack begins with the operator's own frame. used: only the linker asks for the
+// function, by name, so the compiler must not drop it.
 #define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
 
-// The same function under another name: so that it is compiled once.
+// Another name for the same function, so that it is compiled once.
 #define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
 #if !defined(__clang__)
     #pragma GCC diagnostic push
@@ -29529,7 +29589,7 @@ void* operator new[](std::size_t bytes, std::align_val_t alignment);
 ALLOCSCOPE_OPERATOR_AS("_ZnwmSt11align_val_tRKSt9nothrow_t")
 void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept;
 
-// --- delete: size and alignment are not needed, the record knows ---
+// --- delete: size and alignment are not needed, because the record has them ---
 
 ALLOCSCOPE_OPERATOR void operator delete(void* block) noexcept {
     allocscope::detail::delete_block(block);
@@ -29608,8 +29668,8 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 #define ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 
-// Whatever the program is compiled with, a call at the end of a function takes its frame's place:
-// of a function without noexcept, which clang would keep a frame for.
+// With any compiler options these functions end with a tail call, which reuses their frame. They
+// are not noexcept, because clang would keep a frame for that.
 #if defined(__clang__)
     #define ALLOCSCOPE_PRIVATE_PASSES_ON ALLOCSCOPE_NOINLINE
     #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((musttail)) return
@@ -29630,7 +29690,8 @@ namespace detail {
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #undef ALLOCSCOPE_PRIVATE_DEFINE
 
-// Not taken from our own tables, which lead to the functions below.
+// The C library's functions. They are not read from our own tables, which lead to the functions
+// below.
 ALLOCSCOPE_HIDDEN inline void* (*next_dlsym)(void*, const char*) noexcept = nullptr;
 ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) noexcept = nullptr;
 
@@ -29656,7 +29717,7 @@ ALLOCSCOPE_PRIVATE_PASSES_ON void* attached_dlvsym(void* library, const char* na
 struct attached_function {
     const char* name;
     std::uintptr_t hook;
-    std::uintptr_t next;  // what the loader writes for the name; 0: the function is not there
+    std::uintptr_t next;  // what the loader writes for the name; 0: there is no such function
 };
 
 #define ALLOCSCOPE_PRIVATE_COUNT(result, name, parameters, arguments) +1
@@ -29674,8 +29735,8 @@ inline std::uintptr_t address_of_function(Function function) noexcept {
     return address;
 }
 
-// Fills the table above and chooses the underlying allocator. Before the first word is changed;
-// not while the loader's lock is held.
+// Fills the table above and chooses the underlying allocator. Called before the first word is
+// changed, and not while the loader's lock is held.
 inline void find_attached_functions() noexcept {
     std::uint32_t count = 0;
     const auto add = [&count](const char* name, std::uintptr_t hook, std::uintptr_t next) {
@@ -29706,7 +29767,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 
-// changed_slots.hpp - what stood in the words that attach_hooks() has changed.
+// changed_slots.hpp - what the words held that attach_hooks() has changed.
 
 #ifndef ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
 #define ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
@@ -29719,21 +29780,21 @@ class changed_slots {
 public:
     struct entry {
         std::uintptr_t* word;     // null: unused
-        std::uintptr_t original;  // what the word held before, or holds if it is of another tool
+        std::uintptr_t original;  // what the word held before, or holds if it is another tool's
         std::uint32_t function;
-        std::uint32_t is_of_other;  // 0: it leads to us
+        std::uint32_t is_of_other;  // 0: the word leads to us
         std::uint64_t walk;         // the last walk that met the word
     };
 
-    // Null: the word was not changed.
+    // Returns null when the word was not changed.
     entry* find(std::uintptr_t* word) noexcept {
         if (room_ == 0) return nullptr;
         entry& place = place_of(word);
         return place.word == word ? &place : nullptr;
     }
 
-    // The entry of the word, made if there is none. Entries of walks before `oldest` may go. Null:
-    // no memory.
+    // Returns the entry of the word, and makes it if there is none. Entries of walks before
+    // `oldest` may be dropped. Null when there is no memory.
     entry* find_or_add(std::uintptr_t* word, std::uint64_t oldest) noexcept {
         if (used_ * 2 >= room_ && !make_room(oldest)) return nullptr;
         entry& place = place_of(word);
@@ -29759,7 +29820,7 @@ public:
 private:
     static constexpr std::size_t first_room = 512;
 
-    // Where the word is or belongs; there is always an unused place.
+    // The place where the word is or belongs. There is always an unused place.
     entry& place_of(const std::uintptr_t* word) noexcept {
         const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15U;
         std::size_t place = (mixed >> 20U) & (room_ - 1);
@@ -29798,7 +29859,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
 
-// module_slots.hpp - the words through which a module calls the functions of others.
+// module_slots.hpp - the words through which a module calls functions of other modules.
 
 #ifndef ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
 #define ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
@@ -29815,7 +29876,7 @@ public:
 
     std::uintptr_t base() const noexcept { return base_; }
 
-    // Null: there is none of this type.
+    // Returns null when there is no segment of this type.
     const Elf64_Phdr* of_type(std::uint32_t type) const noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (first_[i].p_type == type) return &first_[i];
@@ -29836,7 +29897,7 @@ public:
         const Elf64_Phdr* const holder = holder_of(address, bytes);
         return holder != nullptr && (holder->p_flags & PF_R) != 0;
     }
-    // Whether there can be a table of entries made of 8-byte words.
+    // Whether a table of 8-byte words can be read there.
     bool can_read_table(std::uintptr_t address, std::size_t bytes) const noexcept {
         return address % 8 == 0 && can_read(address, bytes);
     }
@@ -29847,14 +29908,14 @@ private:
     std::size_t count_;
 };
 
-// The pages of a module that nobody may write to once it is relocated. They are opened for the
-// first word that lies there, and shut again at the end.
+// The pages of a module that are read-only once it is relocated. They are made writable for the
+// first word that lies there, and read-only again at the end.
 class relocated_pages {
 public:
     explicit relocated_pages(const loaded_segments& segments) noexcept {
         const Elf64_Phdr* const range = segments.of_type(PT_GNU_RELRO);
         if (range == nullptr) return;
-        // As the loader rounds it.
+        // Rounded as the loader rounds it.
         begin_ = (segments.base() + range->p_vaddr) & ~(page_bytes - 1);
         end_ = (segments.base() + range->p_vaddr + range->p_memsz) & ~(page_bytes - 1);
     }
@@ -29864,7 +29925,7 @@ public:
     relocated_pages(const relocated_pages&) = delete;
     relocated_pages& operator=(const relocated_pages&) = delete;
 
-    // False: the kernel refused.
+    // Returns false when the kernel refused.
     bool open_for(std::uintptr_t slot) noexcept {
         if (is_open_ || slot < begin_ || slot >= end_) return true;
         is_open_ = protect(PROT_READ | PROT_WRITE);
@@ -29880,13 +29941,13 @@ private:
     bool is_open_ = false;
 };
 
-// A word of a module, and what the loader was asked to write there.
+// A word of a module, and the function that the loader was asked for.
 struct module_slot {
     std::uintptr_t* word;
     const char* name;    // of the function; the bytes until the end of the table can be read
-    std::size_t room;    // how many those are
-    std::uintptr_t own;  // where the module itself has such a function; 0: it has none
-    bool is_call;        // it may still lead to the loader, which looks the function up
+    std::size_t room;    // how many bytes that is
+    std::uintptr_t own;  // where the module itself defines the function; 0: it does not
+    bool is_call;        // the word may still lead to the loader, which looks the function up
 };
 
 class slots_of_module {
@@ -29899,7 +29960,8 @@ public:
         read_dynamic(reinterpret_cast<const Elf64_Dyn*>(first), dynamic->p_memsz);
     }
 
-    // Calls visit(const module_slot&) for each word of a kind that holds a function's address.
+    // Calls visit(const module_slot&) for each word into which the loader writes a symbol's
+    // address.
     template <class Visitor>
     void for_each(Visitor&& visit) const noexcept {
         if (names_ == 0 || symbols_ == 0 || !segments_.can_read(names_, names_bytes_)) return;
@@ -29908,7 +29970,7 @@ public:
     }
 
 private:
-    // Tables of most modules have addresses there, those of a few have offsets.
+    // In most modules the loader has replaced these values by addresses; in a few they are offsets.
     std::uintptr_t address_of(std::uint64_t value) const noexcept {
         return segments_.holder_of(value, 1) != nullptr ? value : segments_.base() + value;
     }
@@ -30006,7 +30068,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
 
-// walks_and_forks.hpp - no fork while a thread walks through the modules.
+// walks_and_forks.hpp - lets no fork happen while a thread walks through the modules.
 
 #ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 #define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
@@ -30017,7 +30079,7 @@ namespace detail {
 
 struct walks_and_forks {
     atomic<std::uint32_t> walks{0};
-    atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
+    atomic<const void*> forking{nullptr};  // address of the forking thread's `current_entry`
     atomic<bool> is_prepared{false};
 };
 
@@ -30030,7 +30092,8 @@ inline void before_fork_of_walker() noexcept {
         nobody = nullptr;
         ::sched_yield();
     }
-    // A walk takes far less. The thread itself may be in one, in a signal handler.
+    // A walk takes far less. If fork() is called in a signal handler, this thread itself may be in
+    // a walk.
     constexpr std::uint64_t patience = 100'000'000;
     const std::uint64_t begin = monotonic_ns();
     while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
@@ -30047,7 +30110,7 @@ inline void after_fork_in_child_of_walker() noexcept {
     walks_now.forking.store(nullptr);
 }
 
-// While one lives, the thread may walk.
+// While an object of this class lives, its thread may walk.
 class walk_permit {
 public:
     walk_permit() noexcept {
@@ -30064,7 +30127,7 @@ public:
     walk_permit& operator=(const walk_permit&) = delete;
 };
 
-// Before the first walk. Registering may allocate.
+// Called before the first walk. Registering may allocate.
 inline void prepare_walks_for_forks() noexcept {
     if (walks_now.is_prepared.exchange(true)) return;
     ::pthread_atfork(&before_fork_of_walker, &after_fork_in_parent_of_walker,
@@ -30077,7 +30140,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 
-// attached_hooks.hpp - changes the words by which modules call malloc, and puts them back.
+// attached_hooks.hpp - changes the words through which modules call malloc, and restores them.
 
 #ifndef ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
 #define ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
@@ -30123,7 +30186,7 @@ inline std::uintptr_t read_word(const std::uintptr_t* word) noexcept {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// False: another value was written meanwhile, by the loader's lookup.
+// Returns false when the loader's lookup has written another value meanwhile.
 inline bool replace_word(std::uintptr_t* word, std::uintptr_t from, std::uintptr_t to) noexcept {
     return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
@@ -30178,7 +30241,8 @@ private:
         }
     }
 
-    // So that it is seen when the other tool ends. Without memory it is seen when a module comes.
+    // Remembers another tool's word, so that a later walk sees when that tool ends. Without memory,
+    // the next walk after a module was loaded sees it.
     void note_of_other(const module_slot& slot, std::uintptr_t held,
                        std::uint32_t number) noexcept {
         changed_slots::entry* const entry = entry_of(slot);
@@ -30189,12 +30253,12 @@ private:
         entry->walk = attached.walk;
     }
 
-    // Those of the walk before stay, too: this one has not yet met them all.
+    // The entries of the previous walk are kept, too, because this walk has not yet met all words.
     static changed_slots::entry* entry_of(const module_slot& slot) noexcept {
         return attached.slots.find_or_add(slot.word, attached.walk - 1);
     }
 
-    // False: the word cannot be remembered, or not be written.
+    // Returns false when the word cannot be remembered, or cannot be written.
     bool remember(const module_slot& slot, std::uintptr_t held, std::uint32_t number) noexcept {
         if (!pages_.open_for(address_of(slot.word))) return false;
         changed_slots::entry* const entry = entry_of(slot);
@@ -30211,18 +30275,19 @@ private:
         return true;
     }
 
-    // Whether the loader wrote that, and a call by it ends in the underlying function.
+    // Whether the loader wrote `held`, and a call through it ends in the underlying function.
     bool leads_to(const module_slot& slot, std::uintptr_t held,
                   const attached_function& function) const noexcept {
         if (held == function.next) return true;
         if (slot.own != 0 && slot.own != function.next && !is_libc()) return false;
         if (slot.is_call && held != slot.own && segments_.holder_of(held, 1) != nullptr)
             return true;
-        // A program at a fixed place has one address for a function: of a jump in itself.
+        // In a program at a fixed place, the address of a function is that of a jump in the
+        // program.
         return held - attached.program_begin < attached.program_end - attached.program_begin;
     }
 
-    // The C library asks for another malloc as everybody does, though it has one.
+    // The C library calls malloc through a word like any other module, although it defines malloc.
     bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
 
     void put_back(const module_slot& slot) noexcept {
@@ -30238,13 +30303,13 @@ private:
     slots_of_module slots_;
 };
 
-// --- all modules, in the loader's hands ---
+// --- all modules, under the loader's lock ---
 
 inline bool is_loader(const dl_phdr_info& info) noexcept {
     return info.dlpi_addr != 0 && info.dlpi_addr == ::getauxval(AT_BASE);
 }
 
-// One walk through all modules. The lock is held from the first module to the last one.
+// One walk through all modules. The lock is held from the first module to the last.
 struct walk_request {
     enum class purpose { attach, look, detach, forget } wanted;
     bool is_begun;
@@ -30262,7 +30327,7 @@ inline void begin_walk(const dl_phdr_info& program) noexcept {
     attached.not_written = 0;
     attached.program_begin = 0;
     attached.program_end = 0;
-    if (program.dlpi_addr != 0) return;  // nobody has addresses of its jumps
+    if (program.dlpi_addr != 0) return;  // other modules do not use the addresses of its jumps
     for (std::size_t i = 0; i < program.dlpi_phnum; ++i) {
         const Elf64_Phdr& each = program.dlpi_phdr[i];
         if (each.p_type != PT_LOAD) continue;
@@ -30271,8 +30336,9 @@ inline void begin_walk(const dl_phdr_info& program) noexcept {
     }
 }
 
-// Whether no module came or went, and no word was written since: by a lookup of the loader that was
-// slower than we, or by another tool. All modules of the last walk are there, so words can be read.
+// Whether nothing has changed since the last walk: no module was loaded or unloaded, and no word
+// was written by a lookup of the loader that was slower than the walk, or by another tool. All
+// modules of the last walk are still there, so the words can be read.
 inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     if (attached.loads != info.dlpi_adds || attached.unloads != info.dlpi_subs) return false;
     bool is_same = true;
@@ -30291,7 +30357,7 @@ inline void tell_numbers(walk_request& request) noexcept {
     request.not_written = attached.not_written;
 }
 
-// False: nothing is to be done.
+// Returns false when there is nothing to do.
 inline bool begin_request(walk_request& request, const dl_phdr_info& program) noexcept {
     using purpose = walk_request::purpose;
     request.is_begun = true;
@@ -30301,7 +30367,7 @@ inline bool begin_request(walk_request& request, const dl_phdr_info& program) no
     }
     if (request.wanted == purpose::attach && !attached.is_attached) {
         attached.is_attached = true;
-        attached.loads = 0;  // no such count: all modules are walked through
+        attached.loads = 0;  // the loader never has this count, so all modules are visited
     }
     if (!attached.is_attached) return false;
     if (request.wanted == purpose::detach) {
@@ -30322,7 +30388,7 @@ inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
     if (is_loader(*info)) return 0;
     module_walk module{*info};
     if (!module.is_ready()) {
-        attached.loads = 0;  // walk through all modules again next time
+        attached.loads = 0;  // visit all modules again next time
     } else if (request.wanted == walk_request::purpose::detach) {
         module.put_back();
     } else {
@@ -30358,38 +30424,40 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// What attach_hooks() did. A word is one through which a module calls a function, or an initial
-// value of a variable with the function's address.
+// What attach_hooks() did. A word is memory through which a module calls a function, or a variable
+// whose initial value is the address of the function.
 struct attached_hooks {
     bool is_attached = false;
-    const char* refusal = "";         // why not; "" when it is
+    const char* refusal = "";         // why hooks are not attached; "" when they are
     std::size_t words = 0;            // lead to allocscope now
-    std::size_t words_of_others = 0;  // hold something that the loader did not write; left alone
+    std::size_t words_of_others = 0;  // hold what the loader did not write; left alone
     std::size_t words_refused = 0;    // the kernel refused to make them writable, or memory
 };
 
 // From now on windows see the calls of malloc and its family that the program, its libraries and
-// the C library make; what an operator allocates stays one event of the operator. For programs that
-// include operator_new_delete.hpp only: where malloc is replaced already it has no effect and says
-// why. So it is in a plugin whose program has the operators, under a sanitizer, and where the
-// operators are in a library that may be unloaded.
+// the C library make. What an operator allocates stays one event of the operator. This function is
+// only for programs that include operator_new_delete.hpp. It has no effect and says why where
+// malloc is already replaced, in a plugin whose program has the operators, under a sanitizer, and
+// where the operators are in a library that may be unloaded.
 //
 // Libraries that are loaded later are found at the next dlsym() or dlvsym() of any module, when a
-// window opens, at stats(), and by calling attach_hooks() again. What they call before that is not
-// seen, nor are calls through addresses that a program has copied before attaching.
+// window opens, at stats(), and when attach_hooks() is called again. Calls that they make earlier
+// are not seen, and neither are calls through addresses that a program copied before attaching.
 //
-// Throws nothing. Costs about a millisecond, or microseconds when no library has come or gone.
+// Throws nothing. Costs about a millisecond, or microseconds when no library was loaded or unloaded
+// since the last call.
 inline attached_hooks attach_hooks() noexcept;
 
-// Puts back what each word held, wherever it still leads to allocscope. Blocks may be freed before
-// and after. True: hooks were attached. Other threads may be inside the hooks meanwhile.
+// Restores what each word held, wherever the word still leads to allocscope. Blocks may be freed
+// before and after. Returns whether hooks were attached. Other threads may be inside the hooks
+// meanwhile.
 inline bool detach_hooks() noexcept;
 
 // definitions
 
 namespace detail {
 
-// Set before the underlying allocator is chosen for attach_hooks().
+// Set before attach_hooks() chooses the underlying allocator.
 ALLOCSCOPE_HIDDEN inline atomic<bool> is_chosen_for_attaching{false};
 
 // Whether both addresses lie in one module.
@@ -30435,7 +30503,7 @@ inline const char* malloc_refusal() noexcept {
 
 inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
-    found->pause(+1);  // what the C library allocates for the handlers is nobody's
+    found->pause(+1);  // nobody is charged for what the C library allocates here
     prepare_walks_for_forks();
     found->pause(-1);
     if (!are_in_one_module(found, &process)) {
@@ -30458,7 +30526,8 @@ inline attached_hooks attach_hooks() noexcept {
     if (result.refusal[0] != '\0') return result;
     detail::is_chosen_for_attaching.store(true, detail::memory_order::release);
     detail::find_attached_functions();
-    // Views of before do not know that malloc is hooked: a boundary makes each thread look anew.
+    // Earlier views do not know that malloc is hooked: a boundary makes each thread refresh its
+    // view.
     if (detail::process.entry.word() != 0) {
         options numbers;
         numbers.record = recording::counters;
@@ -30467,7 +30536,7 @@ inline attached_hooks attach_hooks() noexcept {
     detail::walk_modules(purpose::attach);
     detail::process.look_for_modules.store(&detail::look_for_modules_now,
                                            detail::memory_order::release);
-    // Until the loader's lookups that were under way have written what they found.
+    // Repeated until the loader's lookups that were under way have written what they found.
     detail::walk_request last = detail::walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
         last = detail::walk_modules(purpose::look);
@@ -30507,28 +30576,29 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// An object of a pool was born. `pool` names its family in the head of a report; its first 63
-// characters count. The same address may be an object of several pools, each time of another one: a
-// chunk, and the first object in it. No effect for a null pointer.
+// Reports that an object of a pool was born. `pool` names its family in the head of a report; its
+// first 63 characters count. Objects of several pools may have the same address, for example a
+// chunk and the first object in it. No effect for a null pointer.
 inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// The same, and rows show T. Where T is what a container of the standard library wraps around an
+// Does the same, and rows show T. If T is what a container of the standard library wraps around an
 // element, they show the element.
 template <class T>
 inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// The object died. Without a name the newest object that begins there: of two, the one in the
-// other. No effect for an object that was not recorded.
+// Reports that the object died. Without a pool, this is the newest object that begins there: if one
+// object contains the other, the inner one. No effect for an object that was not recorded.
 inline void report_free(const void* pointer) noexcept;
 inline void report_free(const void* pointer, const char* pool) noexcept;
 
-// The object has another size now: a death and a birth at the same address. One that has moved was
-// freed and allocated. Without a name an object that was born before the windows becomes one of
-// "other pools".
+// Reports that the object has another size now. This counts as a death and a birth at the same
+// address. An object that has moved must be reported as freed and allocated instead. Without a
+// pool, an object that was born before the windows becomes one of "other pools".
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// Why reports of this module are not recorded, whatever windows are open; "" when they are.
+// Why reports of this module are not recorded, whatever windows are open; "" when they are
+// recorded.
 inline const char* reports_refusal() noexcept;
 
 // definitions
@@ -30540,14 +30610,15 @@ ALLOCSCOPE_HIDDEN inline std::atomic<const std::uint64_t*> known_gate{nullptr};
 ALLOCSCOPE_HIDDEN inline std::atomic<const engine*> known_engine{nullptr};
 ALLOCSCOPE_HIDDEN inline std::atomic<std::uint64_t> asked_at{0};
 
-// False: there is nothing to report to.
+// False: no window is open.
 ALLOCSCOPE_FAST_PATH bool is_report_wanted() noexcept {
     const std::uint64_t* const gate = known_gate.load(std::memory_order_relaxed);
     return gate == nullptr || __atomic_load_n(gate, __ATOMIC_RELAXED) != 0;
 }
 
-// Null: there is none that this module can use. Asking a foreign operator new costs a block, so a
-// module that got no answer asks again after about a tenth of a second.
+// Returns null when there is no engine that this module can use. If operator new is not ours,
+// asking costs a block, so a module that got no answer asks again only after about a tenth of a
+// second.
 ALLOCSCOPE_SLOW_PATH const engine* engine_of_pools() noexcept {
     const engine* found = known_engine.load(std::memory_order_acquire);
     if (found != nullptr) return found;
@@ -30567,12 +30638,12 @@ ALLOCSCOPE_SLOW_PATH const engine* engine_of_pools() noexcept {
     return found;
 }
 
-// Keeps the call before it from being the last act of its function, which would leave the stack.
+// Keeps the call before it from being a tail call, which would take its function off the stack.
 ALLOCSCOPE_FAST_PATH void stay_on_stack() noexcept {
     __asm__ volatile("");
 }
 
-// What the compiler calls a type, without a zero byte at its end.
+// The compiler's name for a type, without a zero byte at its end.
 struct spelled_type {
     const char* text;
     std::size_t length;
@@ -30611,7 +30682,7 @@ ALLOCSCOPE_FAST_PATH void report_new_size(const void* pointer, std::size_t bytes
 
 }  // namespace detail
 
-// Inlined always: a stack begins with the caller, however few frames are kept.
+// Always inlined, so that a stack begins with the caller, however few frames are kept.
 
 ALLOCSCOPE_FAST_PATH void report_allocation(const void* pointer, std::size_t bytes,
                                             const char* pool) noexcept {
@@ -30665,7 +30736,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 class reported_resource : public std::pmr::memory_resource {
 public:
-    // `upstream` and `name` must stay as long as the resource. The name is that of the family in
+    // `upstream` and `name` must live as long as the resource. `name` is the name of the family in
     // the head of a report.
     explicit reported_resource(std::pmr::memory_resource* upstream, const char* name) noexcept
         : upstream_(upstream), name_(name) {}
@@ -30699,7 +30770,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP
 
-// typed_allocator.hpp - an allocator whose rows show the type, also without debug information.
+// typed_allocator.hpp - an allocator whose rows show the type, even without debug information.
 
 #ifndef ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
 #define ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
@@ -30717,9 +30788,9 @@ public:
     template <class U>
     constexpr allocator(const allocator<U>&) noexcept {}
 
-    // Throws what operator new throws, std::bad_alloc also for more than there are addresses.
+    // Throws what operator new throws; std::bad_alloc also for more bytes than there are addresses.
     [[nodiscard]] __attribute__((noinline)) T* allocate(std::size_t count) {
-        // Two functions with equal code would be made one, and rows of one type show another.
+        // Two functions with equal code would be merged, and rows of one type would show another.
         __asm__ volatile("" : : "r"(__PRETTY_FUNCTION__));
         constexpr std::size_t most = ~std::size_t{0} / sizeof(T);
         const std::size_t bytes = count > most ? ~std::size_t{0} : count * sizeof(T);
@@ -30729,7 +30800,7 @@ public:
         } else {
             block = ::operator new(bytes);
         }
-        __asm__ volatile("" : "+r"(block));  // the call is not the last act: it stays on the stack
+        __asm__ volatile("" : "+r"(block));  // prevents a tail call: allocate() stays on the stack
         return static_cast<T*>(block);
     }
 
@@ -30761,7 +30832,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// hooks.hpp - the door to what does not come from operator new: malloc of libraries, your pools.
+// hooks.hpp - the door to memory that operator new does not see: malloc of libraries, your pools.
 
 #ifndef ALLOCSCOPE_HOOKS_HPP
 #define ALLOCSCOPE_HOOKS_HPP
@@ -33829,7 +33900,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_POOLS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// pools.hpp - the door for allocators that are not operator new: they report what they hand out.
+// pools.hpp - the door for allocators other than operator new: they report what they hand out.
 
 #ifndef ALLOCSCOPE_POOLS_HPP
 #define ALLOCSCOPE_POOLS_HPP
@@ -45240,7 +45311,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
 
-// report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
+// report.hpp - the door to the writers: text, JSON, files for other tools, saved snapshots.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP
@@ -45270,8 +45341,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The points of a series, oldest first. When there is no more room every second one goes, but not
-// those with marks.
+// The points of a series, oldest first. When there is no more room, every second point without a
+// mark is dropped.
 class moment_list {
 public:
     static constexpr std::size_t most = 4096;
@@ -45300,7 +45371,7 @@ public:
     }
     std::uint64_t lost_marks() const noexcept { return lost_marks_; }
 
-    // Those up to `last`, and `last` itself. Throws std::bad_alloc.
+    // Copies the points up to `last`, and `last` itself. Throws std::bad_alloc.
     void copy_to(snapshot::window_info& info, const snapshot::moment& last, arena& memory) const {
         list<snapshot::moment> copied{memory};
         copied.reserve(count_ + 1);
@@ -45335,7 +45406,7 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
-// In a forked child: makes a lock free that another thread may have held. True: one did.
+// In a forked child: frees a lock that another thread may have held. Returns whether one did.
 inline bool free_in_child(std::mutex& lock) noexcept {
     if (lock.try_lock()) {
         lock.unlock();
@@ -45349,12 +45420,13 @@ inline bool free_in_child(std::mutex& lock) noexcept {
 
 // A scope that keeps a time series: points where mark() is called and, if asked for, one every so
 // many milliseconds. At most 4096 points are kept: when there are more, every second one without a
-// mark goes. A forked child has the points up to the fork and no thread; its marks are points, too.
+// mark is dropped. A forked child has the points up to the fork and no thread; its marks are
+// points, too.
 class timed_scope {
 public:
-    // Starts. With `every` above 0 a thread of its own takes the points; all signals are blocked in
-    // it, and what it allocates is charged to nobody. Each point costs as much as counts(). Where
-    // no thread can be had, is_sampling() is false and only marks are points.
+    // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
+    // are blocked in that thread, and what it allocates is charged to nobody. Each point costs as
+    // much as counts(). If no thread can be made, is_sampling() is false and only marks are points.
     // Throws what the constructor of scope throws.
     [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},
                                        const options& wanted = {});
@@ -45362,12 +45434,12 @@ public:
     timed_scope(const timed_scope&) = delete;
     timed_scope& operator=(const timed_scope&) = delete;
 
-    // A point with a name (the first 63 bytes), now. No effect after stop().
+    // Adds a point with a name (the first 63 bytes) now. No effect after stop().
     void mark(const char* name) noexcept;
     bool is_sampling() const noexcept { return has_thread_.load(); }
 
-    // As those of scope. The snapshots have the points up to then; stats_and_forget() begins the
-    // series anew.
+    // The same as those of scope. The snapshots have the points up to then; stats_and_forget()
+    // begins the series anew.
     allocation_counts counts() const noexcept { return window_.counts(); }
     snapshot stats();
     snapshot stats_and_forget();
@@ -45398,7 +45470,7 @@ private:
     snapshot last_;
 };
 
-// A scope inside a timed one: its beginning and its end are marks of that.
+// A scope inside a timed one. Its beginning and its end are marks of the timed one.
 class marked_scope : public scope {
 public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
@@ -45464,13 +45536,13 @@ inline void* timed_scope::take_points(void* series) {
     return nullptr;
 }
 
-// The child has one thread, and that is in here. A lock may have been taken by a thread that it
-// does not have: then the points may be half written, and are forgotten.
+// The child has only the thread that runs this. A lock may have been taken by a thread that the
+// child does not have; then the points may be half written, so they are dropped.
 inline void timed_scope::settle_after_fork() noexcept {
     const pid_t own = ::getpid();
     if (process_.exchange(own) == own) return;
     has_thread_ = false;
-    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // of which a thread waited
+    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // a parent's thread used it
     detail::free_in_child(asking_);
     if (detail::free_in_child(lock_)) points_.clear();
 }
@@ -45490,7 +45562,7 @@ inline void timed_scope::mark(const char* name) noexcept {
     if (!is_stopped_) add_point(name != nullptr ? name : "");
 }
 
-// The snapshot is the last point. What was added while it was made comes after it.
+// The snapshot is the last point. Points that were added while it was made are left out.
 inline snapshot timed_scope::with_points(const snapshot& of) {
     const std::lock_guard<std::mutex> locked{lock_};
     return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
@@ -45545,7 +45617,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
 
-// time_series.hpp - the door to windows that keep what was alive over time, with marks.
+// time_series.hpp - the door to windows that record over time what is alive, with marks.
 
 #ifndef ALLOCSCOPE_TIME_SERIES_HPP
 #define ALLOCSCOPE_TIME_SERIES_HPP

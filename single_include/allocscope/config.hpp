@@ -6,19 +6,20 @@
 // Memory:   none
 //
 // Everything else is a run-time option (`allocscope::options`). No knob may change the layout of a
-// structure: translation units compiled with different knobs must still agree about every byte.
+// structure, because translation units compiled with different knobs must agree on every byte.
 //
 //   ALLOCSCOPE_CONFIG_NO_EXCEPTIONS   1: bad options print a message and abort instead of throwing.
 //                                     Default: follows the compiler (-fno-exceptions). No cost.
 //   ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 //                                     1: begin_recording() is called before the first event of the
-//                                     process (state/process_state.hpp). For the preload library.
-//                                     Default: 0. No cost.
+//                                     process (state/process_state.hpp). The preload library sets
+//                                     it. Default: 0. No cost.
 
 #ifndef ALLOCSCOPE_CONFIG_HPP
 #define ALLOCSCOPE_CONFIG_HPP
 
-// Here and not in a door, so that it comes before the first line that older compilers reject.
+// This check is here and not in a door, because it must come before the first line that older
+// compilers reject.
 #if __cplusplus < 201703L
     #error "allocscope needs C++17 or newer: compile with -std=c++17"
 #endif
@@ -35,15 +36,17 @@
     #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 0
 #endif
 
-// On functions whose body depends on the knob above: translation units compiled with and without
-// exceptions then each keep their own, instead of the linker's choice of one for both.
+// Marks functions whose body depends on the knob above. Translation units compiled with and without
+// exceptions then each keep their own version. Without the mark the linker would choose one version
+// for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((abi_tag("no_exceptions")))
 #else
     #define ALLOCSCOPE_EXCEPTIONS_TAG
 #endif
 
-// The versioned namespace: two versions of the headers in one program stay two sets of names.
+// The versioned namespace keeps the names apart when one program contains two versions of the
+// headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
     inline namespace v4 {

@@ -1,4 +1,4 @@
-// fwd.hpp - the public names, declared and nothing else.
+// fwd.hpp - the public names, as declarations only.
 //
 // Room:     root (floor 0), malloc-safe
 // Called:   include it where a signature mentions an allocscope type

@@ -6,8 +6,8 @@
 // Memory:   none
 //
 // The version follows semver.org. `ALLOCSCOPE_ABI_VERSION` changes whenever a structure that two
-// modules of one process share (an executable and its plugins) changes its layout or meaning; a
-// module that meets another number records nothing and says so.
+// modules of one process share (an executable and its plugins) changes its layout or meaning. A
+// module that finds another number in its process records nothing and says so.
 
 #ifndef ALLOCSCOPE_VERSION_HPP
 #define ALLOCSCOPE_VERSION_HPP

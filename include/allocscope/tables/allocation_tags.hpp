@@ -1,8 +1,8 @@
-// allocation_tags.hpp - what an allocation says of itself: its family and, where known, its type.
+// allocation_tags.hpp - the family of an allocation and, where it is known, its type.
 //
 // Room:     tables (floor 2), malloc-safe
 // Called:   with each report of a pool while a window is open; read when rows are named
-// Threads:  any, without locks; a tag is never changed nor removed
+// Threads:  any, without locks; a tag is never changed or removed
 // Memory:   64 to 192 bytes for each pair of a family and a type, for as long as the process lives;
 //           addresses for 1 MiB when the first pool is reported
 //
@@ -10,12 +10,12 @@
 //     family   "operator new"   "malloc"   "other pools"     as reported: "arena", "arena"
 //     type     ""               ""         ""                ""      "app::widget"
 //
-// The number stands in the site (tables/site_table.hpp), so a cohort and all sums know their
-// family. Hooks of another family than operator new's hand its number to find_cohort(), and
-// have a find_changed() of their own.
+// The site stores the number (tables/site_table.hpp), so a cohort and all sums know their family.
+// Hooks of another family than operator new's pass its number to find_cohort(), and have a
+// find_changed() of their own.
 //
 // The number of a family is that of its tag without a type. Texts are copied, because the module
-// that a text lies in may be unloaded.
+// that contains a text may be unloaded.
 
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 #define ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
@@ -50,7 +50,7 @@ public:
     static constexpr std::uint32_t operator_new = 0;
     static constexpr std::uint32_t malloc_family = 1;
     static constexpr std::uint32_t other_pools =
-        2;  // those without a name, or without memory for it
+        2;  // pools without a name, or without memory for it
     static constexpr std::uint32_t first_pool = 3;
     static constexpr std::uint32_t most = 65535;
     static constexpr std::size_t longest_family = 63;  // longer texts are cut
@@ -62,8 +62,8 @@ public:
                                          : "other pools";
     }
 
-    // The number of the pair, new or known. Where there is no room for a type, that of the family;
-    // where there is none for the family, other_pools.
+    // The number of the pair, which is added if it is new. If there is no room for the type, the
+    // number of the family; if there is none for the family, other_pools.
     std::uint32_t number_of(const char* family, const char* type,
                             std::size_t type_length) noexcept {
         if (family == nullptr || family[0] == '\0') family = family_of_fixed(other_pools);
@@ -95,12 +95,12 @@ public:
     bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
-    // False: all that was ever allocated is operator new's.
+    // False: all that was ever allocated belongs to operator new.
     bool has_families() const noexcept {
         return has_malloc_.load(memory_order::relaxed) ||
                tables_.load(memory_order::acquire) != nullptr;
     }
-    // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
+    // For hooks of malloc, before the first window. They pass `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
     bool has_malloc_family() const noexcept { return has_malloc_.load(memory_order::relaxed); }
 
@@ -178,8 +178,9 @@ private:
         return made;
     }
 
-    // 0: there is no room. `family_number` 0: its own. Two threads may both add a new pair: the
-    // second finds that of the first, and a number stays unused.
+    // Returns 0 when there is no room. `family_number` 0: the tag is a family of its own. If two
+    // threads add the same new pair, the second finds that of the first, and one number stays
+    // unused.
     ALLOCSCOPE_SLOW_PATH std::uint32_t add(const char* family, std::size_t family_length,
                                            const char* type, std::size_t type_length,
                                            std::uint32_t family_number) noexcept {
@@ -211,7 +212,7 @@ private:
                 return known->number;
             }
             fresh->next.store(seen, memory_order::relaxed);
-            // Release: whoever finds the tag finds its texts.
+            // Release: a thread that finds the tag sees its texts.
         } while (!place.compare_exchange_weak(seen, fresh, memory_order::acq_rel));
         return fresh->number;
     }

@@ -3,12 +3,12 @@
 // Room:     tables (floor 2), malloc-safe
 // Called:   when the chain memo does not know a stack, with the site that the site table gave
 // Threads:  one thread's own
-// Memory:   8 KiB for each 512 sites of which the thread uses one; addresses for 64 KiB of pointers
-//           to them
+// Memory:   8 KiB for each group of 512 sites that the thread uses; addresses for 64 KiB of
+//           pointers to them
 //
-// For each site: the cohort that the thread has for it in one epoch, and the shape (chain_memo.hpp)
-// that its stack had when it was last met. Where the stack has that shape again, it is certain
-// without any further test.
+// For each site it keeps the cohort that the thread has for the site in one epoch, and the shape
+// (chain_memo.hpp) that the stack had when it was last met. If the stack has that shape again, it
+// is correct without any further test.
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
 #define ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
@@ -29,18 +29,18 @@ class cohort_of_site {
 public:
     struct entry {
         std::uint64_t shape;  // 0: none that can be recognised
-        std::uint32_t epoch;  // for which `cohort` is right
+        std::uint32_t epoch;  // the epoch for which `cohort` is valid
         std::uint32_t cohort;
     };
 
-    // Null when the thread has not been at this site, nor at one of its neighbours.
+    // Returns null when the thread has not been at this site, nor at one of its neighbours.
     ALLOCSCOPE_FAST_PATH entry* existing(std::uint32_t site_id) const noexcept {
         if (directory_ == nullptr) return nullptr;
         entry* const chunk = directory_[site_id / site_table::chunk_sites];
         return chunk == nullptr ? nullptr : chunk + site_id % site_table::chunk_sites;
     }
 
-    // Null when there is no memory.
+    // Returns null when there is no memory.
     entry* find(page_arena& arena, std::uint32_t site_id) noexcept {
         if (directory_ == nullptr) {
             directory_ = static_cast<entry**>(reserve_pages(directory_bytes));
@@ -54,7 +54,7 @@ public:
         return chunk + site_id % site_table::chunk_sites;
     }
 
-    // Forgets everything. The arena that held the chunks is released by the caller.
+    // Forgets everything. The caller releases the arena that held the chunks.
     void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
         directory_ = nullptr;

@@ -6,22 +6,23 @@
 // Memory:   64 bytes for each cohort, 256 for one of samples, 512 for one with details; threads get
 //           them in pages of 4 KiB for 64 cohorts
 //
-// The slot of a live object names its cohort; the cohort knows the rest. Only its own thread counts
-// in it, so no locked instruction is needed. A free by another thread is counted in a table of that
-// other thread (foreign_deaths.hpp). So:
+// The slot of a live object names its cohort, and the cohort knows the rest. Only the cohort's own
+// thread counts in it, so no locked instruction is needed. A free by another thread is counted in a
+// table of that other thread (foreign_deaths.hpp). So:
 //
 //     alive = births - deaths - (sum over all threads of their foreign deaths)
 //
-// All lie in one range of addresses, so that an id is an index, and only the pages in use are in
-// memory:
+// All cohorts lie in one range of addresses, so that an id is an index, and only the pages in use
+// are in memory:
 //
 //     id     24         7 6     0
 //           |   page     | index |      page:  [ counters of cohorts 0 .. 63 ][ facts of 0 .. 63 ]
 //                                               32 bytes each                  32 bytes each
 //
-// What is counted changes with every event of the thread, the facts never: apart, so that a thread
-// that frees what another one allocates can read the facts without taking the counters' cache line
-// away from it. Only indices 0 .. 63 are used, so that an id is an index of the counters.
+// The counters change with every event of the thread, the facts never. They are stored apart, so
+// that a thread that frees what another thread allocates can read the facts without taking the
+// cache line of the counters away from that thread. Only indices 0 .. 63 are used, so that an id is
+// an index of the counters.
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 #define ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
@@ -45,9 +46,9 @@ struct cohort_facts {
     atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
     atomic<std::uint32_t> owner;    // number of the thread state that made it
     atomic<std::uint32_t> site;
-    atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
-    // Low half of the thread's instance number. It tells the thread from another one that had the
-    // same state, unless 2^32 threads were started in between.
+    atomic<std::uint32_t> next;  // the next cohort of the epoch; 0 ends the list
+    // Low half of the thread's instance number. It distinguishes the thread from another one that
+    // had the same state, unless 2^32 threads were started in between.
     atomic<std::uint32_t> instance;
 };
 
@@ -62,10 +63,10 @@ struct alignas(32) cohort {
     owned_counter deaths;  // by the thread that made the cohort
     owned_counter death_bytes;
 
-    // The last two, as other threads have them in tables of their own.
+    // The last two members, in the form that other threads have in their own tables.
     death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
 
-    // Of a cohort in the table.
+    // For a cohort in the table.
     cohort_facts& facts() noexcept {
         return *reinterpret_cast<cohort_facts*>(reinterpret_cast<char*>(this) + page_bytes / 2);
     }
@@ -76,11 +77,11 @@ static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
               "own_deaths() is laid out as the members are");
 static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
 
-// A cohort of samples goes on in the counters of the next three, where births and deaths then count
-// samples, and the bytes are those that the samples stand for. Any thread may count a death there,
-// with locked instructions: samples are few.
+// A cohort of samples continues in the place of the next three cohorts' counters. Its births and
+// deaths count samples, and its bytes are those that the samples stand for. Any thread may count a
+// death there, with locked instructions, because samples are few.
 struct sampled_part {
-    // As in sampling/sample_sums.hpp; sums of weights.
+    // Sums of weights, as in sampling/sample_sums.hpp.
     struct sums {
         atomic<double> objects;
         atomic<double> objects_variance;
@@ -92,7 +93,7 @@ struct sampled_part {
     sums deaths;
     atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
 };
-// Ids of sampled cohorts are multiples of it, so that all parts of one lie in one page.
+// Ids of sampled cohorts are multiples of this, so that all parts of one lie in one page.
 constexpr std::uint32_t sampled_cohort_parts = 4;
 static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort),
               "it lies in the place of the next cohorts");
@@ -104,8 +105,8 @@ inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
-// What a cohort had at a peak, and at which: one value of 16 bytes, so that a thread which is held
-// up cannot write half of it, or an old one over a newer one.
+// What a cohort had at a peak, and at which one. It is one value of 16 bytes, so that a thread that
+// is delayed cannot write half of it, or an old value over a newer one.
 struct alignas(16) kept_at_peak {
     std::uint64_t low;   // 48 bits of the bytes of the peak, 16 bits of the objects
     std::uint64_t high;  // 48 bits of the bytes, 16 bits of the objects
@@ -123,7 +124,7 @@ struct alignas(16) kept_at_peak {
     std::uint64_t objects() const noexcept { return low >> 48U | high >> 48U << 16U; }
     std::uint64_t bytes() const noexcept { return high & most_bytes; }
 
-    // Any thread. Half of what is read may be of another time; replace() then fails.
+    // Any thread may call this. The two halves may be of different times; replace() then fails.
     kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
@@ -135,8 +136,9 @@ struct alignas(16) kept_at_peak {
     }
 };
 
-// A cohort of a window with options::details goes on in the counters of the next seven. Any thread
-// may count a death in it, with locked instructions; all else is of the thread that made it.
+// A cohort of a window with options::details continues in the place of the next seven cohorts'
+// counters. Any thread may count a death in it, with locked instructions; everything else is
+// written only by the thread that made it.
 struct detailed_part {
     kept_at_peak kept;
     atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
@@ -164,10 +166,10 @@ public:
     static constexpr std::uint32_t page_ids = 128;
     static constexpr std::uint32_t page_count = (1U << id_bits) / page_ids;
 
-    // False when there are no addresses for the table. Called again after a failure.
+    // Returns false when there are no addresses for the table. May be called again after a failure.
     bool prepare() noexcept {
         if (is_prepared_.load(memory_order::acquire)) return true;
-        // Where addresses are few, most of them are left to the program.
+        // Where addresses are limited, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
         while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
@@ -195,8 +197,8 @@ public:
         return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
-    // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are
-    // never given out, so that 0 can mean "none".
+    // Returns the id of the first of 64 fresh cohorts, or 0 when there is no room. Ids of the first
+    // page are never given out, so that 0 can mean "none".
     std::uint32_t add_page() noexcept {
         std::uint32_t page = next_page_.load(memory_order::relaxed);
         do {

@@ -1,13 +1,13 @@
-// foreign_deaths.hpp - what threads freed of the cohorts of other threads.
+// foreign_deaths.hpp - counts what threads freed of the cohorts of other threads.
 //
 // Room:     tables (floor 2), malloc-safe
 // Called:   when a thread frees what another one allocated, and when cohorts are summed up
 // Threads:  each counter is written by one thread; any thread may read
 // Memory:   1 KiB for each thread and each 64 cohorts of which it freed something
 //
-// A thread finds its counters in a table of its own, a reader those of all threads in a list for
-// each page of the cohort table. So a sum over all threads costs what threads have freed, not how
-// many there are.
+// A thread finds its own counters in a table. A reader finds the counters of all threads in a list
+// for each page of the cohort table. So the cost of a sum over all threads depends on what threads
+// have freed, not on how many threads there are.
 //
 //     thread's directory_   [ chunk* ][ null ][ chunk* ] ...   one entry for each cohort page
 //                               |
@@ -47,7 +47,8 @@ constexpr std::size_t foreign_directory_bytes =
 // The chunks of all threads, by page of the cohort table.
 class foreign_death_lists {
 public:
-    // Any thread. False when there is no memory for the lists. Called again after a failure.
+    // Any thread may call this. Returns false when there is no memory for the lists. May be called
+    // again after a failure.
     ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (!is_empty()) return true;
         void* fresh = reserve_lasting_pages(foreign_directory_bytes);
@@ -60,18 +61,18 @@ public:
         return true;
     }
 
-    // Any thread, after prepare(): the chunk is for the page of this cohort.
+    // Any thread may call this, after prepare(). The chunk is for the page of this cohort.
     void add(foreign_chunk& fresh, std::uint32_t id) noexcept {
         foreign_chunk_pointer& first =
             first_of_.load(memory_order::acquire)[id / cohort_table::page_ids];
         foreign_chunk* next = first.load(memory_order::relaxed);
         do {
             fresh.next.store(next, memory_order::relaxed);
-            // Release: whoever finds the chunk finds its `next`.
+            // Release: a thread that finds the chunk sees its `next`.
         } while (!first.compare_exchange_weak(next, &fresh, memory_order::acq_rel));
     }
 
-    // Whether a thread has ever freed what another one allocated.
+    // Whether no thread has ever freed what another one allocated.
     bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
@@ -85,7 +86,7 @@ public:
         }
     }
 
-    // Forgets everything. The arena that held the chunks is released by the caller.
+    // Forgets everything. The caller releases the arena that held the chunks.
     void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
@@ -108,14 +109,14 @@ public:
         }
         return nullptr;
     }
-    // Likewise, made when there are none; null when there is no memory for them.
+    // Does the same, but makes counters when there are none. Null when there is no memory for them.
     foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
                                std::uint32_t id) noexcept {
         foreign_count* known = existing(id);
         return known != nullptr ? known : add_chunk(arena, lists, id);
     }
 
-    // Forgets everything. The arena that held the chunks is released by the caller.
+    // Forgets everything. The caller releases the arena that held the chunks.
     void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
         directory_ = nullptr;

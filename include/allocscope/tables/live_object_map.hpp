@@ -13,21 +13,22 @@
 //     slot      63      52 51            27   26   25           0
 //              | session  |     cohort      | half |    size     |   0: no record
 //
-// One slot for 32 bytes is enough for one slot per block: the hooks never ask the allocator for
-// less than 24 bytes (`smallest_block_bytes`), blocks start at multiples of 16, so two blocks are
-// at least 32 bytes apart. `half` says at which of the granule's two multiples of 16 the block
-// starts. A size that does not fit in 26 bits stands in the next slot, which a block that large
+// One slot for 32 bytes gives each block a slot of its own: the hooks never ask the allocator for
+// less than 24 bytes (`smallest_block_bytes`), and blocks start at multiples of 16, so two blocks
+// are at least 32 bytes apart. `half` says at which of the granule's two multiples of 16 the block
+// starts. A size that does not fit in 26 bits is stored in the next slot, which a block that large
 // always owns.
 //
-// Sampled blocks begin at multiples of a page, so a map of theirs has a slot for each page of heap
-// (sampled_object_map).
+// Sampled blocks begin at a page, so their map (sampled_object_map) has one slot for each page of
+// heap.
 //
-// The session number tells records of windows that have ended from current ones, so that nothing
-// needs to be wiped when the last window ends: a slot of another session is no record.
+// The session number distinguishes records of ended windows from current ones. So nothing needs to
+// be wiped when the last window ends: a slot of another session is no record.
 //
-// Why plain stores suffice: whoever frees a block got its address from whoever allocated it, by
-// some synchronisation of the program's own; that orders put() before take(). The record is taken
-// before the real free, so the address cannot be born again meanwhile.
+// Plain stores suffice for this reason: a thread that frees a block got its address from the thread
+// that allocated it, by some synchronisation of the program's own. That orders the write of the
+// record before its removal. The record is removed before the real free, so no other block can get
+// the address meanwhile.
 
 #ifndef ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
 #define ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
@@ -43,7 +44,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What the hooks ask the allocator for at least, so that no two blocks share a slot.
+// The least size that the hooks ask the allocator for, so that no two blocks share a slot.
 constexpr std::size_t smallest_block_bytes = 24;
 
 struct live_object {
@@ -59,15 +60,16 @@ public:
     static constexpr std::uint32_t cohort_bits = 25;
     static constexpr std::uint32_t last_cohort = (1U << cohort_bits) - 1U;
     static constexpr std::uint32_t last_session = 4095;
-    // Sizes from here on stand in the slot after the record's own.
+    // Sizes from here on are stored in the slot after the record's own.
     static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
 
     using slot = atomic<std::uint64_t>;
 
-    // Until it is true, only prepare, for_each, wipe and resident may be called.
+    // Until this is true, only prepare, for_each, wipe and resident may be called.
     bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
 
-    // False when there is no memory for the first level. Called again after a failure.
+    // Returns false when there is no memory for the first level. May be called again after a
+    // failure.
     bool prepare() noexcept {
         if (is_ready()) return true;
         void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
@@ -122,13 +124,13 @@ public:
     ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
         return static_cast<std::uint32_t>(record >> cohort_shift) & last_cohort;
     }
-    // The cohort of a record that begins as those of this session do: record_head(session, 0). Else
-    // more than any cohort.
+    // The cohort of a record that begins like those of this session; `head` is record_head(session,
+    // 0). For any other record, a number greater than any cohort.
     ALLOCSCOPE_FAST_PATH static std::uint64_t cohort_in_session(std::uint64_t record,
                                                                 std::uint64_t head) noexcept {
         return (record ^ head) >> cohort_shift;
     }
-    // A long record keeps its size in the next slot; a short one is all in its own.
+    // A long record keeps its size in the next slot; a short one is complete in its own.
     ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
         return bytes >= size_mask;
     }
@@ -144,8 +146,9 @@ public:
         return bytes;
     }
 
-    // Calls visit(live_object) for every record of the session. The program may go on meanwhile:
-    // a block that dies or is born during the walk is visited or not. Stops when visit says false.
+    // Calls visit(live_object) for every record of the session. The program may go on meanwhile: a
+    // block that dies or is born during the loop may be visited or not. Stops when visit returns
+    // false.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) noexcept {
         leaf_pointer* regions = regions_.load(memory_order::acquire);
@@ -174,7 +177,7 @@ private:
     static constexpr std::uint32_t address_bits = 47;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
-    // One slot more: a huge block that begins in the last granule keeps its size there.
+    // One more slot: a huge block that begins in the last granule keeps its size there.
     static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
     static constexpr std::uint32_t half_shift = 26;
     static constexpr std::uint32_t cohort_shift = 27;
@@ -234,7 +237,8 @@ private:
         }
     }
 
-    // Pages that were never written are not in memory. They are skipped: a read would map them.
+    // Pages that were never written are not in memory. They are skipped, because a read would map
+    // them.
     template <class Visit>
     static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
                            Visit&& visit) noexcept {
@@ -263,7 +267,8 @@ private:
 using live_object_map = object_map<5>;      // every block
 using sampled_object_map = object_map<12>;  // blocks that begin at a page
 
-// Where sampled blocks begin, so that a free of any other block costs one test of its address.
+// The alignment of sampled blocks. With it, a free of any other block costs one test of its
+// address.
 constexpr std::size_t sampled_alignment = std::size_t{1} << 12U;
 
 }  // namespace detail

@@ -7,9 +7,9 @@
 // Memory:   64 bytes for each two objects alive at the same time, 8 bytes for each 64 bytes of heap
 //           that they touch; 32 MiB of addresses, of which only touched pages are in memory
 //
-// A pool may put objects at any address, as near to each other as it likes, and the first one
-// where its chunk begins. So an address is looked for as it is, in a list of the objects that begin
-// in the same 64 bytes:
+// A pool may put objects at any address, as near to each other as it likes, and the first object
+// where its chunk begins. So the address itself is searched for, in a list of the objects that
+// begin in the same 64 bytes:
 //
 //     bucket = address / 64 % 4 Mi      neighbours in the heap are neighbours here: few pages
 //       |
@@ -19,8 +19,8 @@
 //     key      63        62..47    46      0        record   63      48     24       0
 //            | filling | session | address |               |  depth | tag  | cohort |
 //
-// One address may have several records, each of another family: an object of a pool, and the chunk
-// of another pool that it is the first part of. The deepest is the newest.
+// One address may have several records, each of another family: for example an object of one pool,
+// and the chunk of another pool that the object was cut from. The deepest record is the newest.
 
 #ifndef ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
 #define ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
@@ -56,14 +56,14 @@ public:
         std::uint32_t depth() const noexcept {
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
-        // Forgets the object: the cell may be used for another one.
+        // Forgets the object, so that the cell may be used for another one.
         void clear() noexcept {
             record.store(0, memory_order::relaxed);
             key.store(0, memory_order::release);
         }
     };
 
-    // The newest record of an address for which fits(tag) holds; null when there is none.
+    // The newest record of an address for which fits(tag) is true; null when there is none.
     template <class Fits>
     cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
@@ -80,7 +80,8 @@ public:
         return found;
     }
 
-    // Adds a record. False: there is no memory for it, or the address is none of this machine.
+    // Adds a record. Returns false when there is no memory for it, or when this machine has no such
+    // address.
     bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
              std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
         bucket* const buckets = prepared_buckets();
@@ -106,7 +107,7 @@ public:
         return true;
     }
 
-    // Calls visit(live_object) for every record of the session, until it says false. The program
+    // Calls visit(live_object) for every record of the session, until it returns false. The program
     // may go on meanwhile, as in live_object_map::for_each.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
@@ -127,14 +128,14 @@ public:
         }
     }
 
-    // At most so many bytes of the buckets are in memory.
+    // The most bytes of the buckets that can be in memory.
     std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
         const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
-    // Forgets every record. The arena that held them is released by the caller.
+    // Forgets every record. The caller releases the arena that held them.
     void release() noexcept {
         bucket* const buckets = buckets_.load(memory_order::relaxed);
         if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
@@ -168,7 +169,7 @@ private:
         return (address >> stretch_shift) & (bucket_count_ - 1U);
     }
 
-    // A cell that is free, or of an ended session, now marked as being filled.
+    // Finds a cell that is free or of an ended session, and marks it as being filled.
     static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
@@ -188,9 +189,9 @@ private:
         return buckets != nullptr ? buckets : prepare();
     }
 
-    // How many buckets there are is decided once: by the first thread that gets here.
+    // The number of buckets is decided once, by the first thread that gets here.
     ALLOCSCOPE_SLOW_PATH bucket* prepare() noexcept {
-        // Where addresses are few, most of them are left to the program.
+        // Where addresses are limited, most of them are left to the program.
         std::size_t count = most_buckets;
         while (count > least_buckets && count * sizeof(bucket) > address_space_limit() / 64) {
             count /= 2;

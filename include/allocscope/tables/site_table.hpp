@@ -1,4 +1,4 @@
-// site_table.hpp - every distinct stack once, with a small number for it.
+// site_table.hpp - keeps every distinct stack once and gives it a small number.
 //
 // Room:     tables (floor 2), malloc-safe
 // Called:   when a thread meets a stack it has not seen lately
@@ -12,10 +12,10 @@
 //                site      site -> site         that bring the same stack, the second finds the
 //                                               site of the first
 //
-// Site 0 is "no stack": counters mode, and stacks that found no room.
+// Site 0 is "no stack": counters mode, and stacks for which there was no room.
 //
-// Equal stacks with different tags (tables/allocation_tags.hpp) are different sites: what family an
-// object is of is read from its site.
+// Equal stacks with different tags (tables/allocation_tags.hpp) are different sites, because the
+// family of an object is read from its site.
 
 #ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
 #define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
@@ -40,13 +40,13 @@ struct site {
     atomic<site*> next;
     std::uint32_t id;
     std::uint16_t frame_count;
-    std::uint16_t tag;  // number of an allocation_tag; behind frame_count, see is_stack
+    std::uint16_t tag;  // number of an allocation_tag; follows frame_count, see is_stack
 
     const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
     }
-    // Reads in steps of 16 bytes, as chain_memo.hpp writes them. A read of another width would have
-    // to wait until the writes of a moment ago have reached the cache.
+    // Reads in steps of 16 bytes, because chain_memo.hpp writes the addresses in such steps. A read
+    // of another width would have to wait until the latest writes have reached the cache.
     ALLOCSCOPE_FAST_PATH bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
                                        std::uint32_t other_count,
                                        std::uint32_t other_tag) const noexcept {
@@ -80,7 +80,7 @@ public:
                     frames, frame_count, tag);
     }
 
-    // The one site of this stack, or null when there is no room for another.
+    // The one site of this stack, made if there is none yet; null when there is no room for it.
     site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
                  std::uint32_t frame_count, std::uint32_t tag = 0) noexcept {
         bucket* buckets = prepared_buckets();
@@ -93,7 +93,7 @@ public:
         site* seen = first;
         for (;;) {
             fresh->next.store(seen, memory_order::relaxed);
-            // Release: whoever finds the site finds its frames.
+            // Release: a thread that finds the site sees its frames.
             if (place.compare_exchange_weak(seen, fresh, memory_order::acq_rel)) break;
             if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
@@ -117,7 +117,7 @@ public:
         return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
     }
 
-    // Forgets every site. The arena that held them is released by the caller.
+    // Forgets every site. The caller releases the arena that held them.
     void release() noexcept {
         bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));

@@ -5,11 +5,11 @@
 // Threads:  a machine belongs to one thread
 // Memory:   200 bytes, on the stack
 //
-// The program (call frame information) fills a table: one row for each stretch of the function's
-// code, saying where the caller's registers are. The machine runs it up to the wanted row, and
-// keeps of each row only the stack pointer, rbp and the return address. It stops at what is wrong
-// or not followed here: unknown operations, rows remembered more than 8 deep, more than 100,000
-// steps.
+// The program (call frame information) fills a table with one row for each stretch of the
+// function's code. A row says where the caller's registers are. The machine runs the program up to
+// the wanted row, and keeps of each row only the stack pointer, rbp and the return address. It
+// stops at anything that is wrong or not supported here: unknown operations, rows remembered more
+// than 8 deep, more than 100,000 steps.
 //
 //     cfi_machine machine{image.frames, image.index_address, about};
 //     if (machine.run_to(pc - 1)) use(machine.row());
@@ -30,18 +30,18 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // One row of the table: where sp, rbp and the return address of the caller are. It is small,
-// because a machine has ten of them on the stack of the program.
+// because a machine has ten rows on the stack of the program.
 struct cfi_row {
-    // word_at_sp: 8 more than the word there
+    // word_at_sp: the word there, plus 8
     enum class base : std::uint8_t { other, sp, bp, word_at_bp, word_at_sp };
-    // at_bp: at an offset from bp as it is now, not from the CFA
+    // at_bp: at an offset from the present bp, not from the CFA
     enum class place : std::uint8_t { unchanged, saved, undefined, other, at_bp };
 
     std::int32_t cfa_offset = 0;
     std::int16_t bp_offset = 0;
     base cfa_from : 3;
     place bp : 3;
-    place return_address : 3;  // saved: at CFA - 8, elsewhere is `other`
+    place return_address : 3;  // saved: at CFA - 8; anywhere else: `other`
 
     cfi_row() noexcept
         : cfa_from(base::other), bp(place::unchanged), return_address(place::unchanged) {}
@@ -55,8 +55,8 @@ public:
                 const frame_description& about) noexcept
         : frames_(frames), data_(data), about_(about) {}
 
-    // The row for the instruction at `code`, which must be in the function. False: the program
-    // cannot be followed.
+    // Finds the row for the instruction at `code`, which must be in the function. Returns false
+    // when the program cannot be followed.
     bool run_to(std::uint64_t code) noexcept {
         wanted_ = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
@@ -241,9 +241,9 @@ private:
         if (row_.cfa_offset != offset) is_odd_ = true;
     }
 
-    // Two expressions are followed for the CFA. For a function that aligns its stack, gcc writes
+    // Two expressions are supported for the CFA. For a function that aligns its stack, gcc writes
     // "the word at bp + offset" (and "at bp + offset" for the saved bp). OpenSSL's assembler writes
-    // "the word at sp + offset, plus 8" for the same; the word is sp as it was on entry.
+    // "the word at sp + offset, plus 8" instead, where the word is sp as it was on entry.
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         const std::uint8_t* const end = expression.data + expression.size;
@@ -268,7 +268,7 @@ private:
         row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
-    // Whether the expression is that register + offset, then `rest` more bytes.
+    // Whether the expression is that register + offset, followed by `rest` bytes.
     static bool is_at(std::uint8_t operation, const byte_view& expression, std::size_t rest,
                       std::int64_t& offset) noexcept {
         byte_cursor in{expression};
@@ -314,7 +314,7 @@ private:
     const mapped_bytes& frames_;
     std::uint64_t data_;
     const frame_description& about_;
-    const byte_view* program_ = nullptr;  // the one that runs
+    const byte_view* program_ = nullptr;  // the program that is running
     byte_cursor in_;
     std::uint64_t location_ = 0;
     std::uint64_t wanted_ = 0;

@@ -14,8 +14,8 @@
 //     1140       *(rbp-8) rbp     CFA-8                   realigned, -8, bp at 0
 //     1144       *(rsp+8)+8  c-16 CFA-8                   saved_sp, 8, restores_bp at -16
 //
-// Code without any record (written in assembly) has the rule `no_table`, if a call stands before
-// the address. The module cannot be unloaded meanwhile, because its code is on the caller's stack.
+// Code without any record (written in assembly) has the rule `no_table`, if the address follows a
+// call. The module cannot be unloaded meanwhile, because its code is on the caller's stack.
 
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
@@ -81,7 +81,8 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
     return rule;
 }
 
-// Not inlined, like the search for the record: the two do not need their stacks at the same time.
+// Not inlined, like the search for the record: the two do not need their stack space at the same
+// time.
 ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
                                                   const frame_description& about,
                                                   std::uint64_t code) noexcept {
@@ -90,9 +91,8 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
     return rule_kind::unsupported;
 }
 
-// The rule for a return address. `unknown`: no record is about the call before it. In a frame that
-// a signal interrupted, the address is that of the next instruction, and there is no call before
-// it.
+// The rule for a return address. `unknown`: no record covers the call before it. In a frame that a
+// signal interrupted, the address is that of the next instruction, and there is no call before it.
 ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
                                                     std::uintptr_t pc) noexcept {
     frame_description about;
@@ -152,14 +152,14 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
 
 namespace cfi_to_rule_detail {
 
-// Not inlined, so that its stack is not needed while a machine runs.
+// Not inlined, so that its stack space is not needed while a machine runs.
 ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
     return is_return_address(pc) ? rule_kind::no_table : rule_kind::unknown;
 }
 
 }  // namespace cfi_to_rule_detail
 
-// The rule for the frame that goes on at the return address `pc`, which may be any number.
+// The rule for the frame that continues at the return address `pc`, which may be any number.
 ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)

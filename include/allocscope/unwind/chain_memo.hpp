@@ -5,34 +5,35 @@
 // Threads:  one memo per thread
 // Memory:   512 entries of some 220 + 40 * frames bytes, touched one by one (608 KiB for 24 frames)
 //
-// A walk is a chain of dependent loads: some 5 cycles for each frame, whatever one does. But a
-// thread that allocates in a loop walks the same frames at the same addresses. So the memo keeps
-// the last chain seen from a frame: the words that the walk depended on, and where they stood.
-// Their places are known from the memo, not from the stack, so all comparisons run at once:
+// A walk is a chain of dependent loads: some 5 cycles for each frame at least. But a thread that
+// allocates in a loop walks the same frames at the same addresses. So the memo keeps the last chain
+// seen from a frame: the words that the walk depended on, and their addresses. The addresses are
+// known from the memo, not from the stack, so all comparisons run at once:
 //
 //     memo      {saved bp, return}  {saved bp, return}  {return}
 //                  |    xor            |    xor            |  xor      or'ed together: 0?
 //     stack     [frame]             [frame]             [frame]
 //
-// If all are equal, a walk would have read the same values: the result is exact, not a guess. Only
-// chains that lie wholly in the thread's own stack are kept: another stack may be unmapped. A memo
-// holds chains that were walked by one method (options::unwind). `prepare` is called anew for
-// another method.
+// If all words are equal, a walk would have read the same values, so the result is exact and not a
+// guess. Only chains that lie entirely in the thread's own stack are kept, because another stack
+// may be unmapped. A memo holds chains that were walked by one method (options::unwind); for
+// another method `prepare` is called again.
 //
 // Often only return addresses differ: the same functions are called from elsewhere, by a loop or a
-// dispatcher. The frames are still where the memo says, if the new addresses have the same rules as
+// dispatcher. The frames are still where the memo says if the new addresses have the same rules as
 // the old ones. So `collect` first reads the addresses, without a dependent load or branch, and
-// forms their sum. Each chain that was walked has a `shape`: a number made of its places and of the
-// saved words in them (stack_walk.hpp). If the caller knows that this stack was met in this shape
-// before, it is certain. Otherwise the rules are compared (`leads_as_before`).
+// computes their sum. Each chain that was walked has a `shape`: a number made of its places and of
+// the saved words in them (stack_walk.hpp). If the caller knows that this stack had this shape
+// before, the collected stack is correct. Otherwise the rules are compared (`leads_as_before`).
 //
 //     collect -> sum -> known in this shape?   yes: end_change
 //                                              no: leads_as_before?   yes: end_change
 //                                                                     no: walk, remember
 //
-// Chains through a module that may be unloaded have no shape and are walked when anything differs.
-// When a walk finds that a module has gone, all chains are forgotten. An equal stack through such a
-// module is the same only if the module is (`has_same_modules`): another one may lie there now.
+// Chains through a module that may be unloaded have no shape, and are walked when anything differs.
+// When a walk finds that a module was unloaded, all chains are forgotten. An equal stack through
+// such a module is the same only if the module is (`has_same_modules`), because another module may
+// be there now.
 
 #ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 #define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
@@ -62,7 +63,8 @@ public:
 
     bool is_ready() const noexcept { return entries_ != nullptr; }
 
-    // Makes room for chains of so many frames and forgets all chains. False: there is no memory.
+    // Makes room for chains of `most_frames` frames and forgets all chains. Returns false when
+    // there is no memory.
     bool prepare(std::uint32_t most_frames, unwinding method = unwinding::automatic) noexcept {
         release();
         method_ = method;
@@ -86,13 +88,13 @@ public:
     // The method by which the chains kept here were walked.
     unwinding method() const noexcept { return method_; }
 
-    // The memory of the entries used so far. Any thread may ask.
+    // The memory of the entries used so far. Any thread may call this.
     std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
 
-    // The entry in which a chain that starts so is kept, whatever is in it now.
+    // The entry for a chain that starts with this frame and return address, whatever it holds now.
     ALLOCSCOPE_FAST_PATH remembered_chain* entry_for(std::uintptr_t frame,
                                                      std::uintptr_t return_address) noexcept {
-        // Return addresses lie at regular distances: the product spreads them.
+        // Return addresses often lie at regular distances; the product spreads them.
         const std::uint64_t index = ((frame + return_address) * golden_multiplier) >> index_shift;
         return reinterpret_cast<remembered_chain*>(entries_ + index * stride_);
     }
@@ -122,9 +124,10 @@ public:
         return different == 0;
     }
 
-    // For a stack that starts at `frame` and differs from the remembered one in return addresses
-    // only: reads them into the chain and into `frames`, and forms their sum. False: the stack has
-    // to be walked. In any case the chain is not found again until end_change or remember.
+    // For a stack that starts at `frame` and differs from the remembered one only in return
+    // addresses: reads them into the chain and into `frames`, and computes their sum. Returns false
+    // when the stack has to be walked. In either case the chain is not found again until end_change
+    // or remember.
     ALLOCSCOPE_FAST_PATH static bool collect(remembered_chain& chain, std::uintptr_t frame,
                                              std::uintptr_t* frames) noexcept {
         if (chain.frame != frame || chain.shape == 0) return false;
@@ -133,7 +136,7 @@ public:
                                      : collect_mixed(chain, frames);
     }
 
-    // Whether the rules of what was collected lead where those of the chain did.
+    // Whether the rules of the collected addresses lead to the same places as those of the chain.
     ALLOCSCOPE_NOINLINE static bool leads_as_before(remembered_chain& chain, rule_cache& rules,
                                                     const std::uintptr_t* frames) noexcept {
         for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
@@ -142,15 +145,16 @@ public:
         return true;
     }
 
-    // The chain stands for what was collected.
+    // Makes the chain stand for what was collected.
     ALLOCSCOPE_FAST_PATH static void end_change(remembered_chain& chain,
                                                 std::uintptr_t frame) noexcept {
         compiler_barrier();
         chain.frame = frame;
     }
 
-    // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
-    // again when the walk went by another method, or depended on more words than there is room for.
+    // Puts the walked stack into the entry. Always stores its sum and number of frames. The entry
+    // is not found again if the walk used another method, or depended on more words than there is
+    // room for.
     ALLOCSCOPE_NOINLINE void remember(remembered_chain& chain, std::uintptr_t frame,
                                       const walked_stack& stack) noexcept {
         if (stack.generation != generation_) forget_all(stack.generation);
@@ -182,7 +186,7 @@ private:
         compiler_barrier();
     }
 
-    // The frames read so far, and their sum, formed two by two.
+    // The frames read so far, and their sum, computed two at a time.
     struct collected {
         std::uintptr_t* frames;
         std::uint32_t count = 0;
@@ -204,7 +208,7 @@ private:
         }
     };
 
-    // The usual chain: frames with frame pointers, and perhaps the outermost ones without.
+    // The usual chain: frames with frame pointers, and perhaps outermost frames without.
     ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
                                                      std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
@@ -282,7 +286,7 @@ private:
         return (moved | changed_others(chain, seen)) == 0;
     }
 
-    // Not 0 when one of the singles from `first` on, which are no frames, has changed.
+    // Not 0 when one of the singles from `first` on has changed. Those are not frames.
     static std::uintptr_t changed_others(remembered_chain& chain, std::uint32_t first) noexcept {
         std::uintptr_t moved = 0;
         for (std::uint32_t i = first; i < chain.single_count; ++i) {
@@ -291,7 +295,7 @@ private:
         return moved;
     }
 
-    // Whether the rule for `pc` leads where the rule at `index` of the chain did.
+    // Whether the rule for `pc` leads to the same caller as the rule at `index` of the chain.
     static bool has_same_rule(rule_cache& rules, std::uintptr_t pc, remembered_chain& chain,
                               std::uint32_t index) noexcept {
         const unwind_rule now = rules.rule_for(pc);
@@ -305,7 +309,7 @@ private:
                chain.lay_out() + stack.return_count * sizeof(unwind_rule) <= stride_;
     }
 
-    // A module has gone: other rules may hold now for return addresses in a chain.
+    // Called when a module was unloaded: other rules may hold now for return addresses in a chain.
     ALLOCSCOPE_NOINLINE void forget_all(std::uint32_t generation) noexcept {
         for (std::size_t i = 0; touched_bytes_.read() != 0 && i < entry_count; ++i) {
             auto& chain = *reinterpret_cast<remembered_chain*>(entries_ + i * stride_);
@@ -338,7 +342,7 @@ private:
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
         }
-        // Fillers stand for their own values, so they never differ.
+        // Fillers are compared with themselves, so they never differ.
         for (; pairs < remembered_chain::in_fours(chain.pair_count); ++pairs) {
             frame_pair& filler = chain.pairs()[pairs];
             filler = {};
@@ -365,7 +369,7 @@ private:
 #endif
     }
 
-    // All bits set, or not.
+    // All bits are set if the words at `place` are those of the pair.
     ALLOCSCOPE_FAST_PATH static two_words equals(std::uintptr_t place,
                                                  const frame_pair& pair) noexcept {
         return equal_halves(load_pair(place), *reinterpret_cast<const aligned_words*>(&pair));

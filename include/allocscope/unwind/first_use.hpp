@@ -1,4 +1,4 @@
-// first_use.hpp - tells allocations made while a function-local static was initialised.
+// first_use.hpp - recognises allocations made while a function-local static was initialised.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by verdict/expected_leaks.hpp, for the stacks that a failing check would name
@@ -6,16 +6,17 @@
 // Memory:   none
 //
 // `static const table t = make_table();` in a function allocates at its first use and keeps what it
-// allocated: a test that happens to come first seems to leak it. Compilers put the initialisation
-// between two calls of the C++ runtime (Itanium C++ ABI, 3.3.3 "One-time Construction API"):
+// allocated, so the test that happens to come first seems to leak it. Compilers put the
+// initialisation between two calls of the C++ runtime (Itanium C++ ABI, 3.3.3 "One-time
+// Construction API"):
 //
 //     call __cxa_guard_acquire
 //     ...                                <- return addresses of the initialisation
 //     call __cxa_guard_release
 //
 // So the code of each function on a stack is searched for calls of these two around its return
-// address. The calls go straight to the function, through a stub of the linker that jumps to what a
-// word of memory holds, or (-fno-plt) through that word itself.
+// address. A call goes straight to the function, or through a stub of the linker that jumps to the
+// address in a word of memory, or (-fno-plt) through that word itself.
 
 #ifndef ALLOCSCOPE_UNWIND_FIRST_USE_HPP
 #define ALLOCSCOPE_UNWIND_FIRST_USE_HPP
@@ -32,8 +33,8 @@
 
 #include <elf.h>  // PF_R, PF_X
 
-// They have names of our own, because <cxxabi.h> declares them with types that differ from one C++
-// runtime to the next. They are weak: a program without function-local statics may lack them.
+// They have names of our own, because the types in the declarations of <cxxabi.h> differ between
+// C++ runtimes. They are weak, because a program without function-local statics may lack them.
 extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
     __asm__("__cxa_guard_acquire");
 extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
@@ -72,7 +73,7 @@ inline function_code function_around(std::uintptr_t address) noexcept {
     return found;
 }
 
-// The address that an operand of four bytes names. The operand ends its instruction.
+// The address that an operand of four bytes names. The operand is the end of its instruction.
 inline std::uintptr_t relative_address_at(std::uintptr_t operand) noexcept {
     std::int32_t distance = 0;
     std::memcpy(&distance, reinterpret_cast<const void*>(operand), sizeof distance);
@@ -93,7 +94,7 @@ inline std::uintptr_t word_named_at(const module_segments& module,
     return value;
 }
 
-// Where a jump to `target` arrives in the end, beyond a stub of the linker.
+// Where a jump to `target` arrives in the end, past a stub of the linker.
 inline std::uintptr_t behind_stub(const module_segments& module, std::uintptr_t target) noexcept {
     constexpr std::size_t longest_stub = 16;
     if (module.holder_of(target, PF_R | PF_X) == nullptr ||
@@ -106,7 +107,7 @@ inline std::uintptr_t behind_stub(const module_segments& module, std::uintptr_t 
     return has_bytes(at, "\xff\x25", 2) ? word_named_at(module, at + 2) : target;
 }
 
-// Where the call at `address` goes; 0: there is none. Any bytes may be looked at.
+// Where the call at `address` goes; 0 when there is none. The address may be that of any byte.
 inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address) noexcept {
     if (address + 5 <= in.end && has_bytes(address, "\xe8", 1)) {
         return behind_stub(in.module, relative_address_at(address + 1));
@@ -129,9 +130,9 @@ std::uintptr_t entry_of(Function* function) noexcept {
     return behind_stub(module, address);
 }
 
-// Where the initialisation begins whose __cxa_guard_acquire returns to `behind`. Compilers ask at
-// once whether there is anything to do (test eax, eax), and g++ jumps to where they put it: often
-// far from the function's other code.
+// Where the initialisation begins, if its __cxa_guard_acquire returns to `behind`. Compilers check
+// at once whether there is anything to do (test eax, eax). g++ then jumps to the initialisation,
+// which often lies far from the function's other code.
 inline std::uintptr_t initialisation_behind(const function_code& in,
                                             std::uintptr_t behind) noexcept {
     constexpr std::uintptr_t farthest = 12;
@@ -156,8 +157,8 @@ inline bool is_first_use(std::uintptr_t return_address) noexcept {
     const std::uintptr_t acquire = entry_of(&allocscope_guard_acquire);
     const std::uintptr_t release = entry_of(&allocscope_guard_release);
     if (acquire == 0 || release == 0) return false;
-    // Looks for the first end of an initialisation after the return address. An initialisation that
-    // begins before the address and does not end before it holds it.
+    // Looks for the first end of an initialisation after the return address. The address is inside
+    // an initialisation that begins before it and does not end before it.
     std::uintptr_t last_end = function.begin;
     std::uintptr_t next_end = function.end;
     for (std::uintptr_t at = function.begin; at < next_end; ++at) {

@@ -5,9 +5,9 @@
 // Threads:  any, lock-free
 // Memory:   none
 //
-// _dl_find_object takes the segments of a program for modules of their own when there is a page
-// between two of them that is not mapped. The kernel leaves such gaps when it maps the program; the
-// loader, which maps libraries, fills them.
+// _dl_find_object takes the segments of a program for separate modules when a page between two of
+// them is not mapped. The kernel leaves such gaps when it maps the program. The loader, which maps
+// libraries, fills them.
 
 #ifndef ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
 #define ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
@@ -31,7 +31,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// `found` is a segment of the program, or all of it.
+// `found` is one segment of the program, or all of it.
 inline void widen_to_program(struct dl_find_object& found) noexcept {
     constexpr std::uintptr_t page = 4096;
     const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
@@ -52,7 +52,7 @@ inline void widen_to_program(struct dl_find_object& found) noexcept {
     found.dlfo_map_end = reinterpret_cast<void*>(base + high);
 }
 
-// False: no module holds it, or glibc is older than 2.35.
+// Returns false when no module holds it, or when glibc is older than 2.35.
 inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
     if (&_dl_find_object == nullptr ||
         _dl_find_object(reinterpret_cast<void*>(address), &out) != 0) {

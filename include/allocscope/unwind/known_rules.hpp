@@ -1,22 +1,22 @@
-// known_rules.hpp - the unwind rules that any thread has found, for all of them.
+// known_rules.hpp - the unwind rules that any thread has found, shared by all threads.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address; prepare() by
 //           record/thread_lifecycle.hpp, because a walk asks for no memory
-// Threads:  any, lock-free; a rule that was added is never changed nor removed
+// Threads:  any, lock-free; a rule that was added is never changed or removed
 // Memory:   512 KiB of addresses, of which only touched pages are in memory
 //
-// A thread's own cache is small, so that a walk finds it in the processor's. A large program has
-// thousands of return addresses on the stacks of its allocations, and to find a rule in the tables
+// A thread's own cache is small, so that it stays in the processor's cache. A large program has
+// thousands of return addresses on the stacks of its allocations, and finding a rule in the tables
 // of a module takes a microsecond. So each rule is kept here, too, if its module stays until the
-// end of the process: such a rule is right for ever.
+// end of the process. Such a rule stays right.
 //
 //     an address has a line of four elements:   [ check rule ][ check rule ][ 0 0 ][ 0 0 ]
 //
 // A walk takes no lock and has no locked instruction. So an element is two words that are written
-// one after the other, and the first is the address combined with the second: of two threads that
-// write one element at the same time, what they leave behind is nobody's rule or a right one. When
-// a line is full, nothing more is kept in it.
+// one after the other, and the first word is the address combined with the second. If two threads
+// write one element at the same time, the result is nobody's rule or a right one. When a line is
+// full, nothing more is kept in it.
 
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
@@ -38,7 +38,7 @@ namespace detail {
 
 class known_rules {
 public:
-    // Until it was called and found memory, nothing is kept.
+    // Nothing is kept until this was called and found memory.
     void prepare() noexcept {
         if (elements_.load(memory_order::acquire) != nullptr) return;
         void* pages = reserve_pages(element_count * sizeof(element));
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    // False: not known.
+    // Returns false when the rule is not known.
     bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
         const element* line = line_of(pc);
         if (line == nullptr) return false;
@@ -63,7 +63,7 @@ public:
         return false;
     }
 
-    // `rule` is of a module that stays.
+    // `rule` must come from a module that stays.
     void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
         element* line = line_of(pc);
         if (line == nullptr) return;

@@ -1,24 +1,25 @@
-// module_identity.hpp - is the module at this address still the one it was?
+// module_identity.hpp - whether the module at an address is still the one it was.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   by rule_cache.hpp, when it keeps a rule and before it believes a kept one; by
-//           remembered_chain.hpp before a remembered stack through such a module is believed
+// Called:   by rule_cache.hpp, when it keeps a rule and before it uses a kept one; by
+//           remembered_chain.hpp before a remembered stack through such a module is used
 // Threads:  any, lock-free; the module cannot be unloaded meanwhile: it is on the caller's stack
 // Memory:   none
 //
 // After dlclose another module may be mapped where the old one was, with other unwind tables. The
-// loader counts what it unloads, but tells the number only under its lock. So a module that may be
-// unloaded is recognised by what it is: its place and its fingerprint, which is that of its build
-// id, or without one that of its first page.
+// loader counts its unloads, but tells the number only under its lock. So a module that may be
+// unloaded is recognised by its place and its fingerprint, which is that of its build id or,
+// without a build id, that of its first page.
 //
-// Most modules need no such check: those loaded with the program stay until its end. They come
-// first in the loader's list, up to the loader itself, and that part of the list never changes.
+// Most modules need no such check, because modules that were loaded with the program stay until its
+// end. They come first in the loader's list, up to the loader itself, and that part of the list
+// never changes.
 //
 //     _r_debug -> program -> libstdc++ -> libc -> ld.so | -> plugin -> plugin
 //                 permanent                             |    may_go
 //
-// A module that stands behind ld.so and came with the program all the same is checked in vain, at
-// 30 ns for each walk that meets it.
+// A module behind ld.so that was loaded with the program nevertheless is checked in vain, which
+// takes 30 ns in each walk that meets it.
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
@@ -47,9 +48,9 @@ namespace detail {
 struct module_identity {
     std::uintptr_t start = 0;  // of its addresses; 0: no module
     std::uintptr_t size = 0;
-    std::uint64_t fingerprint = 0;  // 0: not looked for, or there is nothing to tell it by
+    std::uint64_t fingerprint = 0;  // 0: not computed, or there is nothing to compute it from
     module_life life = module_life::permanent;
-    const link_map* loaded = nullptr;  // good while the module is on the caller's stack
+    const link_map* loaded = nullptr;  // valid while the module is on the caller's stack
 
     bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
@@ -63,7 +64,7 @@ struct module_identity {
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
-// Whether the module was loaded with the program, as far as can be told without a lock.
+// Whether the module was loaded with the program, as far as this can be told without a lock.
 inline bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
@@ -92,7 +93,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
     return {};
 }
 
-// Reads the module at `found`, which may go: how long it lives, and what it is told by.
+// Reads how long the module at `found`, which may be unloaded, lives, and its fingerprint.
 inline void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
@@ -103,7 +104,7 @@ inline void read_fingerprint(module_identity& found) noexcept {
         found.life = module_life::may_go;
         return;
     }
-    // The page is mapped, and it is as in the file when nobody may write to it.
+    // The page is mapped. It is the same as in the file if it is not writable.
     const Elf64_Phdr* const first = segments.holder_of(found.start, PF_R);
     if (first == nullptr || (first->p_flags & PF_W) != 0) return;
     found.fingerprint =
@@ -122,8 +123,8 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
     return found;
 }
 
-// Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
-// of modules is written with locked instructions.
+// Keeps for good what reports will have to know of a module that may be unloaded. Not called in a
+// walk, because the table of modules is written with locked instructions.
 ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
     met_module met{};
     met.start = seen.start;

@@ -1,15 +1,15 @@
 // module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   with what _dl_find_object found, before anything in the module is read
+// Called:   before anything is read in a module that _dl_find_object found
 // Threads:  any, as long as the module stays loaded
 // Memory:   none
 //
-// A module's map begins with its ELF header, and the list of segments stands right behind. There
-// are two exceptions. In a statically linked program the map is said to begin with the code; but
-// then there is only this one module, and the linker knows where its header is. And tools that edit
-// files may move the list elsewhere. So it is used only where the header's page holds it: any other
-// page may not be mapped.
+// A module's map begins with its ELF header, and the list of segments follows directly. There are
+// two exceptions. In a statically linked program the reported map begins with the code; but then
+// there is only this one module, and the linker knows where its header is. And tools that edit
+// files may move the list elsewhere. So the list is used only if it lies in the header's page,
+// because any other page may not be mapped.
 //
 //     module_segments segments;
 //     if (find_module_segments(map_start, segments)) ...
@@ -25,7 +25,7 @@
 
 #include <elf.h>  // Elf64_Phdr
 
-// Defined by the linker: the ELF header of the module that this is compiled into.
+// Defined by the linker: the ELF header of the module that this code is compiled into.
 extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
 ALLOCSCOPE_COOL_BEGIN
@@ -37,8 +37,8 @@ struct module_segments {
     std::size_t count = 0;
     std::uintptr_t base = 0;  // what is added to the addresses in the list
 
-    // The loaded segment that has all of `flags` and holds `address` in the part that is in the
-    // file.
+    // The loaded segment that has all of `flags` and holds `address` in the part that comes from
+    // the file.
     const Elf64_Phdr* holder_of(std::uintptr_t address, unsigned flags) const noexcept {
         for (std::size_t i = 0; i < count; ++i) {
             const Elf64_Phdr& each = first[i];

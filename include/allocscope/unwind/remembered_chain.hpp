@@ -1,4 +1,4 @@
-// remembered_chain.hpp - the words that one walk depended on, and where they stood.
+// remembered_chain.hpp - the words that one walk depended on, and their addresses.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   as an entry of chain_memo.hpp
@@ -27,7 +27,7 @@ struct alignas(16) frame_pair {
     std::uintptr_t return_address;
 };
 
-// One remembered chain. record/ fills and reads what the chain stands for.
+// One remembered chain. record/ writes and reads what the chain stands for.
 struct alignas(64) remembered_chain {
     std::uintptr_t frame;  // where the walk began; 0: empty
     std::uint16_t pair_count;
@@ -35,8 +35,8 @@ struct alignas(64) remembered_chain {
     std::uint16_t frame_count;
     std::uint8_t is_ordered;  // the frames with pairs are the innermost ones
     std::uint8_t method;
-    std::uint32_t epoch;       // for which the next two are right; 0: for none
-    std::uint16_t singles_at;  // in bytes from here, like the next
+    std::uint32_t epoch;       // for which `counters` and `record` are valid; 0: for none
+    std::uint16_t singles_at;  // in bytes from the chain's beginning, like the next
     std::uint16_t places_at;
     void* counters;
     std::uint64_t record;
@@ -51,11 +51,11 @@ struct alignas(64) remembered_chain {
     stack_word* singles() noexcept {
         return reinterpret_cast<stack_word*>(reinterpret_cast<char*>(this) + singles_at);
     }
-    // Of the pairs.
+    // The addresses of the pairs.
     std::uintptr_t* places() noexcept {
         return reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(this) + places_at);
     }
-    // module_tag of each frame in a module that may be unloaded.
+    // Sum of module_tag over the frames in modules that may be unloaded.
     std::uint64_t& module_sum() noexcept { return places()[in_fours(pair_count)]; }
     unwind_rule* rules() noexcept { return reinterpret_cast<unwind_rule*>(&module_sum() + 1); }
 
@@ -63,7 +63,7 @@ struct alignas(64) remembered_chain {
     static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {
         return (count + 3U) & ~std::uint32_t{3};
     }
-    // For the counts that are set. Returns the bytes of all but the rules.
+    // Computes the layout for the counts that are set. Returns the bytes of all but the rules.
     std::uint32_t lay_out() noexcept {
         const std::uint32_t pairs = in_fours(pair_count);
         singles_at =
@@ -75,8 +75,8 @@ struct alignas(64) remembered_chain {
 };
 static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");
 
-// Of an unchanged chain without a shape: whether the modules of its frames are still those that
-// the walk met. 30 ns for each module that may be unloaded.
+// For an unchanged chain without a shape: whether the modules of its frames are still those that
+// the walk met. Takes 30 ns for each module that may be unloaded.
 ALLOCSCOPE_NOINLINE bool has_same_modules(remembered_chain& chain) noexcept {
     const frame_pair* pair = chain.pairs();
     const stack_word* single = chain.singles();

@@ -1,17 +1,17 @@
-// return_address_check.hpp - could this number be a return address?
+// return_address_check.hpp - whether a number could be a return address.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   for each frame of a stack that has to be walked anew
 // Threads:  any, lock-free
 // Memory:   none
 //
-// In code that was compiled without frame pointers the register holds anything, and a chain through
-// it may meet numbers that look like frames. A return address stands behind a call instruction in
-// executable code of a loaded module; a stack is cut at anything else. rule_cache.hpp keeps the
+// In code that was compiled without frame pointers that register holds anything, and a chain
+// through it may meet numbers that look like frames. A return address follows a call instruction in
+// executable code of a loaded module. A stack is cut at anything else. rule_cache.hpp keeps the
 // answers.
 //
-// _dl_find_object (glibc 2.35) finds the module without a lock. Where it is missing, every address
-// in the lower half of the address space is believed.
+// _dl_find_object (glibc 2.35) finds the module without a lock. Without it, every address in the
+// lower half of the address space is accepted.
 
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
@@ -53,7 +53,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
     return false;
 }
 
-// mov $15, %rax; syscall: where the kernel lets a signal handler return to.
+// mov $15, %rax; syscall: the code to which a signal handler returns.
 inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&

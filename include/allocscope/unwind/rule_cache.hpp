@@ -10,9 +10,9 @@
 // Memory that is all zero is a valid, empty cache.
 //
 // A rule must not outlive the module that it came from (module_identity.hpp). The cache knows which
-// modules its rules came from, if they may be unloaded. A rule from one of those is right only when
-// `confirm` says so: it looks which module is at the address now, and forgets everything when that
-// is another one. No rules are kept for a module without a build id.
+// modules its rules came from, if they may be unloaded. A rule from such a module is right only
+// when `confirm` says so: it checks which module is at the address now, and forgets all rules when
+// that is another one. No rules are kept for a module without a build id.
 //
 //     unwind_rule rule = cache.rule_for(return_address);
 //     if (rule.life == module_life::may_go) rule = cache.confirm(return_address, checked);
@@ -36,16 +36,16 @@ namespace detail {
 
 class rule_cache {
 public:
-    // The rule for the frame that goes on at `pc`; for 0 it is `unknown`. The reference is valid
-    // until the next call.
+    // The rule for the frame that continues at `pc`; `unknown` for 0. The reference is valid until
+    // the next call.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
         const entry& home = entries_[home_of(pc)];
         if (ALLOCSCOPE_LIKELY(home.pc == pc)) return home.rule;
         return rule_from_line(pc);
     }
 
-    // The rule of a `pc` for which rule_for found one that may go. `checked` is the module that was
-    // looked at last: while the walk stays in it, it need not be looked at again.
+    // The rule for a `pc` for which rule_for found one that may go. `checked` is the module that
+    // was checked last; while the walk stays in it, it is not checked again.
     ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
                                                    module_identity& checked) noexcept {
         if (!checked.holds(pc - 1)) {
@@ -66,7 +66,7 @@ public:
         ++generation_;
     }
 
-    // Another number: rules may have changed since.
+    // Another number than before means that rules may have changed.
     std::uint32_t generation() const noexcept { return generation_; }
 
 private:
@@ -80,11 +80,11 @@ private:
     static constexpr std::uint32_t most_modules = 32;
 
     // Each address has a home, and three other elements in the same cache line for when the home is
-    // taken: in a direct-mapped table of this size two of fifty addresses usually share a home, and
+    // taken. In a direct-mapped table of this size two of fifty addresses usually share a home, and
     // a loop over both would find each rule anew every time.
     //
     // The low 13 bits of addresses of code are as good as random. A real multiplication would take
-    // a tenth of the time of a walk, which waits for the result at each frame.
+    // a tenth of the time of a walk, because the walk waits for the result at each frame.
     ALLOCSCOPE_FAST_PATH static std::size_t home_of(std::uintptr_t pc) noexcept {
         return (pc * 9) / sizeof(entry) % entry_count;
     }
@@ -113,7 +113,7 @@ private:
         return found;
     }
 
-    // By itself, so that the search above does not need stack for this, too.
+    // A separate function, so that the search above does not need stack space for this, too.
     ALLOCSCOPE_NOINLINE void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
@@ -125,9 +125,10 @@ private:
         keep(pc, found);
     }
 
-    // Puts the rule at home, unless one is there that belongs there: then it becomes a guest of
-    // another element, one that is free or has a guest, or takes the home if there is none. A
-    // signal handler that jumps away in the middle leaves an empty element, never a wrong pair.
+    // Puts the rule at its home, unless the rule there is at home, too. Then it becomes a guest of
+    // another element, which is free or has a guest; if there is no such element, it takes the
+    // home. A signal handler that jumps away in the middle leaves an empty element, never a wrong
+    // pair.
     ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
         entry* at = &place(home, 0);

@@ -3,19 +3,20 @@
 // Room:     unwind (floor 3), malloc-safe
 // Called:   when a stack is not the one remembered in chain_memo.hpp
 // Threads:  walks the calling thread's own stack
-// Memory:   none; the result goes where the caller says
+// Memory:   none; the caller provides the place for the result
 //
 // Each return address has a rule (unwind_rule.hpp) that says where its function keeps its own
-// return address: at a distance from the stack pointer, or from the frame pointer. So a walk goes
+// return address: at a distance from the stack pointer, or from the frame pointer. So a walk passes
 // through library code that was compiled without frame pointers and still finds the user's frames
 // above it.
 //
 //       sp -> | locals, saved registers | saved bp? | return address | <- CFA, the caller's sp
 //
-// What a step reads decides where the next step reads. The walk notes every word that it depended
-// on, and no other: as long as all of them are unchanged, a walk would go the same way again.
+// The words that a step reads decide where the next step reads. The walk notes every word that it
+// depended on, and no other. As long as all of them are unchanged, a walk would go the same way
+// again.
 //
-// The caller chooses which of the two is followed (options::unwind):
+// The caller chooses which of the two the walk follows (options::unwind):
 //
 //     rule                   automatic            cfi        frame_pointers
 //     a table's              obeyed               obeyed     by frame pointer
@@ -44,8 +45,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Reads a word of the stack. Under AddressSanitizer it does so in asm: garbage frame pointers may
-// lead to the red zone of a local variable, and reading that is harmless.
+// Reads a word of the stack. Under AddressSanitizer it does so in asm, because garbage frame
+// pointers may lead to the red zone of a local variable. Reading that is harmless.
 ALLOCSCOPE_FAST_PATH std::uintptr_t read_stack_word(std::uintptr_t address) noexcept {
 #if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
     std::uintptr_t word;
@@ -66,8 +67,8 @@ struct walked_stack {
     static constexpr std::uint32_t most_words = max_stack_frames + 1;
 
     std::uint32_t frame_count;
-    std::uint32_t return_count;  // of `returns`: may be one more, which ended the walk
-    std::uint32_t pair_count;    // of has_saved_below
+    std::uint32_t return_count;  // of `returns`, including the one that may have ended the walk
+    std::uint32_t pair_count;    // how many of has_saved_below are set
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
@@ -85,13 +86,13 @@ struct walked_stack {
     stack_word others[most_words];  // saved frame and stack pointers that lie elsewhere
 };
 
-// Whether the method follows the rule as it is.
+// Whether the method follows the rule unchanged.
 ALLOCSCOPE_FAST_PATH bool is_obeyed_as_it_is(unwinding method, const unwind_rule& rule) noexcept {
     return rule.kind != rule_kind::unsupported && rule.kind != rule_kind::no_table &&
            method != unwinding::frame_pointers;
 }
 
-// The rule that is followed instead under a method: where to go, `outermost` at the end, `unknown`.
+// The rule that the method follows instead: where to go, `outermost` for the end, or `unknown`.
 inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcept {
     const bool is_end = rule.kind == rule_kind::unknown || rule.kind == rule_kind::outermost;
     if (is_end || is_obeyed_as_it_is(method, rule)) return rule;
@@ -101,7 +102,7 @@ inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcep
     return obeyed;
 }
 
-// For each module of the walked stack that may be unloaded, and is still on the stack.
+// Calls visit(module) for each module that may be unloaded and is still on the walked stack.
 template <class Visitor>
 void visit_modules_that_may_go(const walked_stack& stack, const Visitor& visit) noexcept {
     if (stack.module_sum == 0) return;
@@ -120,7 +121,7 @@ public:
                unwinding method = unwinding::automatic) noexcept
         : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
 
-    // `frame` is where the hook saved the frame pointer, below its own return address. That
+    // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
         begin();
@@ -135,7 +136,7 @@ public:
             out_.returns[frames] = {at.cfa - sizeof(std::uintptr_t), pc};
             out_.has_saved_below[frames] = false;
             if (at.saved_bp != 0) restore_bp(at.saved_bp, frames);
-            // Whether it is a return address at all, only its rule can say.
+            // Only its rule can say whether it is a return address at all.
             if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
                 out_.return_count = frames + 1;
                 shape += shape_of_word(out_.returns[frames]);
@@ -178,8 +179,9 @@ private:
     }
 
     // Two walks of one thread with the same return addresses and the same shape have read the same
-    // words at the same addresses. It is a sum of one part for each place where a return address
-    // stood, one for each other word with its value, and this one for what else decides the way.
+    // words at the same addresses. The shape is a sum of one part for the place of each return
+    // address, one part for each other word with its value, and this start for everything else that
+    // decides the way.
     std::uint64_t shape_of_start(std::uint32_t most_frames) const noexcept {
         return hash_step(high_, std::uint64_t{most_frames} << 8U | static_cast<unsigned>(method_));
     }
@@ -188,7 +190,8 @@ private:
         return hash_finish((turned + word.value) * golden_multiplier);
     }
 
-    // By reference: to take the eight bytes apart and together again takes longer than all else.
+    // Returns a reference, because taking the eight bytes apart and together again takes longer
+    // than all the rest.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
                                                          unwind_rule& copy) noexcept {
         const unwind_rule* rule = &rules_.rule_for(pc);
@@ -201,7 +204,7 @@ private:
         return copy;
     }
 
-    // The rule for `pc`, of which `known` was found, in a module that may be unloaded.
+    // The rule for `pc` in a module that may be unloaded. `known` is the rule that was found.
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_that_may_go(std::uintptr_t pc,
                                                             const unwind_rule& known) noexcept {
         const unwind_rule* rule = &known;
@@ -213,8 +216,8 @@ private:
         return *rule;
     }
 
-    // The frame pointer now has the value that is saved at `at`. It is read when a rule asks for
-    // it, and few do.
+    // The frame pointer now has the value that is saved at `at`. The value is read only when a rule
+    // needs it, which is rare.
     void restore_bp(std::uintptr_t at, std::uint32_t index) noexcept {
         bp_address_ = at;
         bp_index_ = index;
@@ -254,8 +257,8 @@ private:
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
     }
 
-    // The case of nearly every frame. The rule promises that the CFA lies higher, by a multiple of
-    // 8, and that the saved bp lies below the CFA by a multiple of 8.
+    // Handles nearly every frame. The rule promises that the CFA lies higher, by a multiple of 8,
+    // and that the saved bp lies below the CFA, by a multiple of 8.
     ALLOCSCOPE_FAST_PATH caller_place leave_by_sp(const unwind_rule& rule,
                                                   std::uintptr_t sp) const noexcept {
         const std::uintptr_t cfa = plus(sp, rule.cfa_offset);
@@ -300,7 +303,7 @@ private:
         return {bp + 2 * sizeof(std::uintptr_t), bp};
     }
 
-    // The place, when it can be that of the caller of a frame whose stack pointer is `sp`.
+    // Returns the place if it can be that of the caller of a frame whose stack pointer is `sp`.
     ALLOCSCOPE_FAST_PATH caller_place checked_place(caller_place to,
                                                     std::uintptr_t sp) const noexcept {
         if (to.cfa <= sp || to.cfa > high_ || to.cfa % sizeof(std::uintptr_t) != 0) return {};
@@ -318,7 +321,8 @@ private:
         return {cfa, rule.restores_bp ? plus(cfa, rule.bp_offset) : 0};
     }
 
-    // The two words of a realigned frame; nothing when the first would lie outside the frame.
+    // Reads the two words of a realigned frame. Finds no place when the first lies outside the
+    // frame.
     caller_place read_saved_sp(const unwind_rule& rule, std::uintptr_t sp) noexcept {
         const std::uintptr_t bp = use_bp();
         const std::uintptr_t at = plus(bp, rule.cfa_offset);

@@ -5,20 +5,23 @@
 // Threads:  a plain value
 // Memory:   8 bytes
 //
-// The unwind table of a program can describe anything. Compilers use one sum: where the caller's
-// stack pointer was (the CFA, "canonical frame address"), counted from sp or bp. The return address
-// lies just below it. The caller's bp lies at a fixed distance, or is still in the register.
+// The unwind table of a program can describe anything. Compilers use one formula: where the
+// caller's stack pointer was (the CFA, "canonical frame address"), as a distance from sp or bp. The
+// return address lies just below it. The caller's bp lies at a fixed distance, or is still in the
+// register.
 //
 //     CFA - 16   saved bp              bp_offset = -16, when restores_bp
 //     CFA -  8   return address        always there
 //     CFA        the caller's sp after the return
 //
-// A function that aligns its stack more strictly than its callers do (vector code) can count from
-// neither; it saves where the caller's sp was, and that word is read: `realigned`. So do assembler
-// functions that keep the word on their side of the stack and do not use rbp for it: `saved_sp`.
+// A function that aligns its stack more strictly than its callers do (vector code) cannot count
+// from either register. It saves where the caller's sp was, and that word is read: `realigned`.
+// Some assembler functions do the same, but keep the word on their side of the stack and do not use
+// rbp for it: `saved_sp`.
 //
-// A rule that is all zero is `unknown`. Whoever follows a rule still checks the addresses that it
-// leads to: a table may be wrong, and sp or bp with it. A rule promises no more than is said at it.
+// A rule that is all zero is `unknown`. Code that follows a rule still checks the addresses that it
+// leads to, because a table may be wrong, and so may sp or bp. A rule promises no more than its
+// comment says.
 
 #ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
 #define ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
@@ -39,11 +42,11 @@ enum class rule_kind : std::uint8_t {
     outermost,      // this frame has no caller
     unsupported,    // described in a way that is not followed here
     realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
-    no_table,       // no record is about this code, but a call stands before the address
+    no_table,       // no record covers this code, but the address follows a call
     saved_sp        // CFA = the word at sp + cfa_offset, plus 8; not below sp, a multiple of 8
 };
 
-// How long what is known about the code of a module stays true.
+// How long the knowledge about the code of a module stays true.
 enum class module_life : std::uint8_t {
     permanent,    // the program, and what was loaded with it
     may_go,       // dlclose may unload it; its build id tells whether it is still the same

@@ -1,13 +1,14 @@
-// child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
+// child_mark.hpp - tells a process that it was forked, by any means, without a system call.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   asked whenever a lock of state/process_state.hpp is taken
 // Threads:  any
 // Memory:   a page
 //
-// A page that the kernel wipes in each forked child (MADV_WIPEONFORK). fork() also runs handlers,
-// _Fork() does not, and threads of the parent may have held locks. A child that shares its parent's
-// memory (vfork) is none. Kernels before 4.14 have no such pages: then nothing is told.
+// The mark is a page that the kernel wipes in each forked child (MADV_WIPEONFORK). fork() also runs
+// handlers, but _Fork() does not, and threads of the parent may have held locks. A child that
+// shares its parent's memory (vfork) does not count as forked. Kernels before 4.14 have no such
+// pages; then nothing is told.
 
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
@@ -28,7 +29,7 @@ namespace detail {
 
 class child_mark {
 public:
-    // Once, before it is asked by more than one thread.
+    // Called once, before several threads use the mark.
     void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
@@ -41,13 +42,14 @@ public:
         state_.store(state, memory_order::release);
     }
 
-    // In a child that has not mended what its parent's threads left behind.
+    // True in a child that has not mended what its parent's threads left behind.
     ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
         const atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         return state != nullptr && state->load(memory_order::acquire) != settled;
     }
 
-    // True for one thread of such a child, which then has to call settle(); the others wait for it.
+    // Returns true in one thread of such a child, which then has to call settle(). The others wait
+    // for it.
     bool claim() noexcept {
         atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         if (state == nullptr) return false;

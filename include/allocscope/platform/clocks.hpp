@@ -1,4 +1,4 @@
-// clocks.hpp - what time it is: since some moment in the past, and since 1970.
+// clocks.hpp - the time: since some moment in the past, and since 1970.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   when a window opens and when it is reported
@@ -18,7 +18,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
+// 0 when there is no clock. A difference of two readings is then 0, and nothing divides by it.
 inline std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
     if (::clock_gettime(clock, &now) != 0) return 0;

@@ -1,12 +1,12 @@
 // file_reader.hpp - a regular file, opened for positioned reads.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by symbols/ for programs and libraries; by anybody who reads /proc files
+// Called:   by symbols/ for programs and libraries; by all code that reads /proc files
 // Threads:  one reader belongs to one thread
 // Memory:   none; one descriptor while it lives
 //
-// Files are copied with pread and never mapped: a mapped file that shrinks is a SIGBUS in the host
-// program. Opening never blocks: a FIFO that stands in for a library is opened, then refused.
+// Files are copied with pread and never mapped, because a mapped file that shrinks means a SIGBUS
+// in the host program. Opening never blocks: a FIFO in place of a library is opened, then refused.
 //
 //     file_reader file{"/usr/lib/libx.so"};
 //     if (file.is_open()) file.read_at(0, buffer, 64);      // the number of bytes really read
@@ -29,7 +29,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Tells one file from another, and from its own later content.
+// Distinguishes one file from another, and from its own later content.
 struct file_identity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;

@@ -1,12 +1,12 @@
-// large_pages.hpp - memory that will be written from end to end comes in large pages.
+// large_pages.hpp - asks for large pages for memory that will be written from end to end.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by saved/load_snapshot.hpp, for a file and its rows
 // Threads:  any
-// Memory:   none; what lies at both ends of the piece and fills no large page stays as it is
+// Memory:   none; the ends of the piece, which fill no large page, stay as they are
 //
-// A page of 4 KiB costs a fault of its own, about as much as a hundred rows cost to read. Where the
-// system has no large pages, or gives none, nothing changes.
+// Each page of 4 KiB costs a page fault, about as much as reading a hundred rows. If the system has
+// no large pages, or gives none, nothing changes.
 
 #ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP

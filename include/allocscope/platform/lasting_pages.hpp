@@ -1,19 +1,19 @@
 // lasting_pages.hpp - pages whose contents can outlive the process.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by tables/ and record/ for what a report is made of
+// Called:   by tables/ and record/ for everything that a report needs
 // Threads:  any, lock-free; begin() before there is a second thread
-// Memory:   as page_memory.hpp; of the area, where there is one
+// Memory:   as page_memory.hpp; from the area, if there is one
 //
 // A process that is recorded from outside has an area: one mapping of memory that it shares with
-// the command that started it. Whatever ends the process, the command still reads there what was
-// recorded. So what a report needs is taken from the area:
+// the command that started it. However the process ends, the command can still read there what was
+// recorded. So everything that a report needs is taken from the area:
 //
 //     lasting      stacks, cohorts, what threads have counted, which modules were met
-//     private      who finds those quickly: the live object map, memos, rules
+//     private      what only finds those quickly: the live object map, memos, rules
 //
 // Without an area the pages are private ones like any others. Pages of an area are taken one after
-// the other and not given back to it; their memory is.
+// the other. They are not given back to the area, but their memory is given back to the kernel.
 
 #ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
@@ -45,7 +45,7 @@ public:
         return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
     }
 
-    // Whole pages; null when the area is full.
+    // Takes whole pages. Returns null when the area is full.
     void* take(std::size_t bytes) noexcept {
         const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);

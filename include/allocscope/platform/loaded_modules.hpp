@@ -5,7 +5,7 @@
 // Threads:  any; the loader's lock is held while the visitor runs
 // Memory:   none
 //
-// What the visitor is given is valid only during its call: the library may be unloaded later.
+// What the visitor gets is valid only during its call, because the library may be unloaded later.
 
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
@@ -37,7 +37,7 @@ struct module_facts {
     std::uint64_t base = 0;            // run-time address minus linked address
     std::uint64_t low = 0, high = 0;   // the addresses between the first and the last byte
     bool is_first = false;             // the main program
-    byte_view notes;                   // of the first note segment with a build id's alignment
+    byte_view notes;                   // of one note segment, see visit_loaded_modules()
     const void* first_page = nullptr;  // as in the file; null when it may have been written to
 };
 
@@ -85,7 +85,8 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
         if (high > facts.high) facts.high = high;
     }
     if (facts.low >= facts.high) return 0;
-    // Several note segments are usual. The visitor is called once for each, with the same base.
+    // A module usually has several note segments. The visitor is called once for each, with the
+    // same base.
     bool has_notes = false;
     for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];
@@ -100,8 +101,8 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 
 }  // namespace loaded_modules_detail
 
-// Calls `visit(const module_facts&)` for every module, once for each of its note segments (at
-// least once), one module after the other.
+// Calls `visit(const module_facts&)` for one module after the other, once for each of its note
+// segments (at least once).
 template <class Visitor>
 inline void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;

@@ -5,8 +5,8 @@
 // Threads:  any
 // Memory:   none
 //
-// glibc's own numbers (mallinfo2, of all arenas together), those of jemalloc (mallctl) or of
-// tcmalloc (MallocExtension). Of any other malloc nothing is known.
+// glibc's own numbers (mallinfo2, for all arenas together), those of jemalloc (mallctl) or of
+// tcmalloc (MallocExtension). For any other malloc nothing is known.
 
 #ifndef ALLOCSCOPE_PLATFORM_MALLOC_NUMBERS_HPP
 #define ALLOCSCOPE_PLATFORM_MALLOC_NUMBERS_HPP
@@ -27,7 +27,7 @@ enum class malloc_kind { unknown, glibc, other };
 
 struct malloc_numbers {
     malloc_kind kind = malloc_kind::unknown;
-    std::uint64_t heap_bytes = 0;    // what it has from the kernel, but for `mapped_bytes`
+    std::uint64_t heap_bytes = 0;    // what it has from the kernel, without `mapped_bytes`
     std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
     std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
     std::uint64_t mapped_blocks = 0;
@@ -74,7 +74,7 @@ inline malloc_numbers read_malloc_numbers() noexcept {
     if (::dlsym(RTLD_DEFAULT, "mi_version") != nullptr) return known;  // mimalloc has none
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 all = ::mallinfo2();
-    // Nothing in it: somebody else is malloc, as under a sanitizer.
+    // All are 0 when another malloc is in use, as under a sanitizer.
     if (all.arena == 0 && all.hblkhd == 0) return known;
     known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
 #endif

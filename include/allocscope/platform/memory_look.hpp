@@ -1,8 +1,8 @@
 // memory_look.hpp - one look at the memory of a process: what is resident, and what malloc says.
 //
 // Room:     platform (floor 1), not for use inside a hook: asks malloc
-// Called:   by report/explain_memory.hpp; by the command, and by the library that it puts into a
-//           program, which hands it over in state/recording_head.hpp
+// Called:   by report/explain_memory.hpp; by the command; by the library that the command puts into
+//           a program, which passes the result on in state/recording_head.hpp
 // Threads:  any; other threads go on meanwhile
 // Memory:   none; 16 KiB of stack
 
@@ -30,7 +30,7 @@ struct memory_look {
     resident_memory found;
 };
 
-// How large the stack of a thread is that nobody asked to be otherwise.
+// How large the stack of a thread is if the program did not choose a size.
 inline std::uint64_t usual_stack_bytes() noexcept {
     constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
     struct rlimit limit = {};
@@ -38,7 +38,7 @@ inline std::uint64_t usual_stack_bytes() noexcept {
     return limit.rlim_cur;
 }
 
-// False: /proc does not tell.
+// Returns false when /proc cannot be read.
 inline bool look_at_own_memory(memory_look& into) noexcept {
     into.known = read_malloc_numbers();
     const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
@@ -77,7 +77,8 @@ private:
     std::size_t size_ = 0;
 };
 
-// Of another process, whose malloc cannot be asked. False: it has ended, or may not be looked at.
+// Looks at another process, whose malloc cannot be asked. Returns false when that process has
+// ended, or may not be looked at.
 inline bool look_at_memory_of(pid_t process_id, memory_look& into) noexcept {
     into.known = malloc_numbers{};
     const pages_of_process pages{process_id, path_in_proc{process_id, "pagemap"}.path()};

@@ -3,17 +3,17 @@
 // Room:     platform (floor 1), malloc-safe
 // Called:   note() by record/cohort_lookup.hpp through unwind/module_identity.hpp, when a walk met
 //           such a module; read by symbols/ and naming/
-// Threads:  any, lock-free; a module that was noted is never changed nor removed
+// Threads:  any, lock-free; a module that was noted is never changed or removed
 // Memory:   64 KiB of records and 64 KiB of paths, of which only what is used is touched
 //
-// A plugin may be unloaded before anybody asks for the names of its code, and another one may then
-// lie at its addresses. What was noted says whose an old address is:
+// A plugin may be unloaded before anybody asks for the names of its code, and another plugin may
+// then lie at its addresses. The notes say which module an old address belongs to:
 //
 //     start, size     where the module lay
 //     fingerprint     which module it was (binary/module_fingerprint.hpp)
 //     base, path      how its file is read
 //
-// One module at one place is noted once; two threads at the same time may note it twice.
+// One module at one place is noted once; two threads that note it at the same time may do so twice.
 
 #ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
@@ -38,13 +38,13 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp), so that one
-// return address in two modules makes two sites.
+// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp). So one return
+// address in two modules makes two sites.
 inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
     return hash_finish(hash_step(fingerprint, start));
 }
 
-// Whether modules can be told apart without a lock; else none is ever noted.
+// Whether modules can be told apart without a lock. Otherwise none is ever noted.
 inline bool can_tell_modules() noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     return &_dl_find_object != nullptr;
@@ -53,12 +53,12 @@ inline bool can_tell_modules() noexcept {
 #endif
 }
 
-// Without initialisers: compilers would write out those of a thousand.
+// Without initialisers, because compilers would write out those of a thousand objects.
 struct met_module {
     std::uintptr_t start;
     std::uintptr_t size;
     std::uintptr_t base;        // run-time address minus linked address
-    std::uint64_t fingerprint;  // 0: there is nothing to tell it by
+    std::uint64_t fingerprint;  // 0: there is nothing to compute it from
     const char* path;           // as the loader knows it; "" when it was too long to keep
     std::uint32_t number;       // from 1
     bool has_build_id;
@@ -70,16 +70,16 @@ struct met_module {
     std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
-// In pages of its own: see state/recording_head.hpp.
+// On pages of its own: see state/recording_head.hpp.
 class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
 
     constexpr met_modules() noexcept = default;
-    // Numbers from `first` on, instead of from 1.
+    // Numbers the modules from `first` on, instead of from 1.
     explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
 
-    // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
+    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room.
     void note(const met_module& seen) noexcept {
         if (find(seen) != nullptr) return;
         const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
@@ -94,7 +94,7 @@ public:
         is_ready_[at].store(true, memory_order::release);
     }
 
-    // The one that was noted first of those that held the address; null: none.
+    // The first module noted of those that held the address; null when there is none.
     const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
@@ -103,7 +103,7 @@ public:
         return nullptr;
     }
 
-    // How many there may be: at() is null for those that are not there yet.
+    // How many there may be. at() returns null for those that are not complete yet.
     std::uint32_t count() const noexcept {
         const std::uint32_t taken = taken_.load(memory_order::relaxed);
         return taken < most ? taken : most;
@@ -112,7 +112,7 @@ public:
         return is_ready_[index].load(memory_order::acquire) ? &modules_[index] : nullptr;
     }
 
-    // This is a copy of what lay at `address`: the paths are found here.
+    // Called in a copy of what lay at `address`: makes the paths point into the copy.
     void move_from(std::uintptr_t address) noexcept {
         const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(this) - address;
         for (std::uint32_t i = 0; i < count(); ++i) {
@@ -160,8 +160,8 @@ private:
 
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
 
-// For a report about another process than this one: the modules that were loaded when its recording
-// began, the program first. Otherwise empty.
+// For a report about another process: the modules that were loaded when the recording of that
+// process began, the program first. Otherwise empty.
 ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
 
 inline bool names_another_process() noexcept {

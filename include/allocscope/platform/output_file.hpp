@@ -2,7 +2,7 @@
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by report/text_sink.hpp, whenever a report goes to a path or a descriptor
-// Threads:  one thread per output_file; several may write to one path, the last commit stays
+// Threads:  one thread per output_file; if several write to one path, the last commit stays
 // Memory:   4 KiB of stack while a path is taken apart
 //
 //     output_file out;
@@ -12,9 +12,9 @@
 //
 // Errors are errno values, 0 is success. A new file has mode 0600 and is never reached through a
 // link that somebody planted: it is created with O_EXCL and put in place by rename, which replaces
-// a link and not what it points to. Some paths are no files and are written to as they are: the
-// process's own descriptors by their names (/dev/stdout, /dev/fd/3), character devices, and a FIFO
-// that somebody reads from and that belongs to this user or to root.
+// a link and not the file that the link points to. Some paths are not files and are written to
+// directly: the process's own descriptors by their names (/dev/stdout, /dev/fd/3), character
+// devices, and a FIFO that somebody reads from and that belongs to this user or to root.
 
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
@@ -38,8 +38,9 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Writing beyond the size limit of files (ulimit -f) would kill the process with SIGXFSZ. While one
-// of these lives, this thread's write fails with EFBIG instead, and no signal is left behind.
+// Writing beyond the size limit of files (ulimit -f) would kill the process with SIGXFSZ. While an
+// object of this class lives, a write by this thread fails with EFBIG instead, and no signal stays
+// pending.
 class file_size_signal_blocked {
 public:
     file_size_signal_blocked() noexcept {
@@ -66,7 +67,7 @@ private:
     bool was_pending_;
 };
 
-// Writes all of it, however often the kernel takes only a part. Waits while a non-blocking
+// Writes all of it, even if the kernel takes only a part at a time. Waits while a non-blocking
 // descriptor is full.
 inline int write_all(int descriptor, const char* bytes, std::size_t length) noexcept {
     const file_size_signal_blocked quietly;
@@ -89,7 +90,7 @@ inline int write_all(int descriptor, const char* bytes, std::size_t length) noex
 }
 
 // The number in "/dev/stdout", "/dev/fd/3" and the like, -1 for any other path. Such a name is not
-// opened again: that would begin at the start of a redirected file, over what is already in it.
+// opened again, because that would begin at the start of a redirected file and overwrite it.
 inline int descriptor_named_by(const char* path) noexcept {
     if (std::strcmp(path, "/dev/stdout") == 0) return 1;
     if (std::strcmp(path, "/dev/stderr") == 0) return 2;
@@ -145,7 +146,7 @@ public:
 
 private:
     // No O_CREAT and no O_TRUNC: if the path becomes a file meanwhile, that file is left alone.
-    // O_NONBLOCK so that a FIFO which nobody reads is an error (ENXIO) and not a hanging program.
+    // With O_NONBLOCK, a FIFO that nobody reads is an error (ENXIO) and does not hang the program.
     int open_special(const char* path, const struct stat& found) noexcept {
         if (S_ISDIR(found.st_mode)) return EISDIR;
         descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -154,14 +155,14 @@ private:
         if (::fstat(descriptor_, &opened) != 0) return errno;
         const bool is_fifo = S_ISFIFO(opened.st_mode);
         if (!S_ISCHR(opened.st_mode) && !is_fifo) return EINVAL;
-        // Somebody else's FIFO in a shared directory would read what a file keeps private.
+        // Another user's FIFO in a shared directory would reveal what a file keeps private.
         if (is_fifo && opened.st_uid != ::geteuid() && opened.st_uid != 0) return EACCES;
         const int flags = ::fcntl(descriptor_, F_GETFL);
         return ::fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK) == 0 ? 0 : errno;
     }
 
-    // The directory is kept open, so that the file ends up where it was asked for even if the
-    // program changes its working directory or somebody renames a folder.
+    // The directory is kept open, so that the file ends up where the caller asked for it, even if
+    // the program changes its working directory or somebody renames a folder.
     int create_beside(const char* path) noexcept {
         char directory[4096];
         const char* slash = std::strrchr(path, '/');
@@ -186,7 +187,8 @@ private:
         return error;
     }
 
-    // The name need not be secret, as O_EXCL decides; it should rarely be somebody else's.
+    // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
+    // already.
     void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);

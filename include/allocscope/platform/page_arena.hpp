@@ -8,8 +8,8 @@
 //
 //     block:  | next | used |  piece  piece  piece ......| untouched |
 //
-// A piece is taken by adding to `used`. Whoever goes past the end maps a new block and offers it
-// with one compare-and-swap; the loser gives its block back and tries again.
+// A piece is taken by adding to `used`. A thread that goes past the end maps a new block and offers
+// it with one compare-and-swap. If it loses, it gives its block back and tries again.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
@@ -74,7 +74,7 @@ private:
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
         fresh->used.store(sizeof(block), memory_order::relaxed);
-        // Release: whoever sees the block sees its head.
+        // Release: a thread that sees the block sees its head.
         if (!current_.compare_exchange_strong(seen, fresh, memory_order::acq_rel)) {
             return_lasting_pages(pages, block_bytes);
         }

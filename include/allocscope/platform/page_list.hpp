@@ -1,12 +1,12 @@
-// page_list.hpp - values in a row, in pages from the kernel.
+// page_list.hpp - an array of values in pages from the kernel.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by record/ and windows/ while numbers are read
 // Threads:  one at a time
 // Memory:   pages, twice as many whenever they are full, until release()
 //
-// Below the malloc line nothing is thrown: when pages are refused, values are left out from then on
-// and has_refused() says so, until the list is cleared.
+// Below the malloc line nothing is thrown. When pages are refused, values are left out from then
+// on, and has_refused() says so until the list is cleared.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
@@ -36,7 +36,7 @@ public:
         values_[size_++] = value;
     }
 
-    // Forgets the values behind the first `size`.
+    // Forgets the values after the first `size`.
     void cut(std::size_t size) noexcept { size_ = size; }
     void clear() noexcept {
         size_ = 0;
@@ -49,7 +49,8 @@ public:
     }
 
 private:
-    // The list is whole at every instruction: a signal handler may jump out of it.
+    // The list is whole at every instruction, because a signal handler may jump out of this
+    // function.
     ALLOCSCOPE_NOINLINE bool grow() noexcept {
         constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;

@@ -1,4 +1,4 @@
-// page_memory.hpp - pages from the kernel, and back.
+// page_memory.hpp - gets pages from the kernel and gives them back.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by tables/ when they grow; never during an ordinary allocation
@@ -40,8 +40,8 @@ inline bool is_mapping_refused() noexcept {
     return false;
 }
 
-// Zeroed pages, readable and writable, or null. They are left out of core dumps and are never huge
-// pages, which would turn a sparse table into a dense one.
+// Zeroed pages, readable and writable, or null. They are left out of core dumps. They are never
+// huge pages, because those would turn a sparse table into a dense one.
 inline void* reserve_pages(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
@@ -90,8 +90,8 @@ inline std::size_t address_space_limit() noexcept {
     return limit.rlim_cur;
 }
 
-// What reserve_pages() gave, longer: the pages keep what they hold, and may lie elsewhere then.
-// Null: refused, and all is as it was.
+// Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
+// refused, and nothing has changed.
 inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
@@ -106,7 +106,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// As reserve_pages, but never given back, and counted as our own memory.
+// Like reserve_pages, but the pages are never given back and count as our own memory.
 inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);

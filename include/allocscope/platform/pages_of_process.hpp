@@ -2,11 +2,12 @@
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by platform/resident_memory.hpp
-// Threads:  one belongs to one thread
+// Threads:  an object belongs to one thread
 // Memory:   none; one descriptor while it lives
 //
-// /proc/PID/pagemap says which pages are in memory; process_vm_readv copies from them, also where
-// they may be gone. Pages that are not in memory are never read: that would bring them in.
+// /proc/PID/pagemap says which pages are in memory. process_vm_readv copies from them, and fails
+// without harm if they are gone. Pages that are not in memory are never read, because that would
+// bring them in.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGES_OF_PROCESS_HPP
 #define ALLOCSCOPE_PLATFORM_PAGES_OF_PROCESS_HPP
@@ -40,7 +41,8 @@ public:
     pages_of_process(const pages_of_process&) = delete;
     pages_of_process& operator=(const pages_of_process&) = delete;
 
-    // Which of the pages from `low` are in memory. All of them are not, where that is not told.
+    // Finds which of the pages from `low` on are in memory. Where the kernel does not tell, none
+    // count.
     void find_present(std::uint64_t low, std::size_t count,
                       bool (&present)[most_at_once]) const noexcept {
         std::uint64_t entries[most_at_once];
@@ -68,7 +70,7 @@ public:
         return pages < most_at_once ? static_cast<std::size_t>(pages) : most_at_once;
     }
 
-    // False when not all of it could be read.
+    // Returns false when not all of it could be read.
     template <class Value>
     bool read(std::uint64_t address, Value& into) const noexcept {
         struct iovec local = {&into, sizeof into};

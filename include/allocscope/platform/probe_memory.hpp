@@ -1,4 +1,4 @@
-// probe_memory.hpp - reads memory of this process that may be gone.
+// probe_memory.hpp - reads memory of this process that may be unmapped.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   when a report looks at a live object that another thread may be freeing
@@ -22,8 +22,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// False when not all of it could be read, or where the kernel forbids the question. One system
-// call.
+// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
+// system call.
 inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
     const int saved_errno = errno;
     struct iovec local = {to, bytes};
@@ -34,14 +34,14 @@ inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) no
     return is_read;
 }
 
-// A word of memory, once probe_words() has looked.
+// A word of memory that probe_words() reads.
 struct probed_word {
     std::uintptr_t address;
     std::uintptr_t word;
     bool is_read;
 };
 
-// The same for many words: one system call for each hundred, and one more for each word that
+// Does the same for many words: one system call for each hundred, and one more for each word that
 // cannot be read.
 inline void probe_words(probed_word* words, std::size_t count) noexcept {
     constexpr std::size_t at_once = 100;

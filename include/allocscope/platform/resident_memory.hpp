@@ -1,12 +1,12 @@
-// resident_memory.hpp - which resident pages of a process are heap, stacks, programs or files
+// resident_memory.hpp - which resident pages of a process are heap, stacks, programs or files.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by platform/memory_look.hpp
 // Threads:  any; other threads of the process go on meanwhile
 // Memory:   none; 16 KiB of stack
 //
-// A mapping with a name says what it is. One without is looked into, because the kernel makes one
-// mapping of neighbours that are alike:
+// The name of a mapping says what it is. A mapping without a name is searched, because the kernel
+// joins neighbours that are alike into one mapping:
 //
 //     [ large block of malloc | large block of malloc | from mmap ......... | stack ..... ]
 //       {0, size | 2}           {0, size | 2}                                 ^ guard page below
@@ -17,8 +17,8 @@
 //   its own address, is at its upper end
 // - a program's zeroed variables follow the last page of its file, up to where its headers say
 //
-// What is in memory of a part of a mapping is asked of the kernel; the parts of a mapping add up to
-// what the kernel says of it as a whole.
+// The kernel says how much of a part of a mapping is in memory. The parts of a mapping add up to
+// what the kernel says of the whole mapping.
 
 #ifndef ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
@@ -37,14 +37,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Bytes in memory, unless said otherwise.
+// Bytes in memory, unless a comment says otherwise.
 struct resident_memory {
-    std::uint64_t total = 0;  // of all below
+    std::uint64_t total = 0;  // of all mappings
     std::uint64_t swapped = 0;
     std::uint64_t heap = 0;        // of malloc's arenas
-    std::uint64_t heap_size = 0;   // of their addresses
+    std::uint64_t heap_size = 0;   // size of the arenas in addresses
     std::uint64_t large = 0;       // of malloc's large blocks
-    std::uint64_t large_size = 0;  // of their addresses
+    std::uint64_t large_size = 0;  // size of the large blocks in addresses
     std::uint64_t allocscope = 0;
     std::uint64_t program = 0;
     std::uint64_t files = 0;
@@ -61,7 +61,7 @@ public:
                   std::uint64_t most_large) noexcept
         : pages_(pages), usual_stack_(usual_stack), most_large_(most_large) {}
 
-    // False: the file cannot be read.
+    // Returns false when the file cannot be read.
     bool walk(const char* smaps, resident_memory& into) noexcept {
         smaps_reader reader{smaps};
         mapping next;
@@ -79,7 +79,7 @@ public:
 private:
     static constexpr std::uint64_t arena_room = std::uint64_t{64} << 20U;
 
-    // --- what it is, by its name ---
+    // --- what a mapping is, by its name ---
 
     void add(const mapping& here) noexcept {
         const bool is_of_file = here.name[0] == '/' && !is_shared_memory(here);
@@ -111,7 +111,7 @@ private:
                here.is_named("/dev/zero");
     }
 
-    // --- files: what can be executed makes a file a program ---
+    // --- files: a file with an executable mapping is a program ---
 
     struct file {
         std::uint64_t device = 0, inode = 0;
@@ -135,7 +135,7 @@ private:
         file_ = file{};
     }
 
-    // Where the zeroed variables of the program that was just met end; 0: it has none here.
+    // Where the zeroed variables of the program that was just met end; 0 when it has none here.
     std::uint64_t end_of_variables(const mapping& here) const noexcept {
         Elf64_Ehdr head;
         if (!file_.is_program || here.low != file_.high) return 0;
@@ -160,9 +160,9 @@ private:
         return (address + page_bytes - 1) & ~std::uint64_t{page_bytes - 1};
     }
 
-    // --- no name: parts of a mapping, which together have what the mapping has ---
+    // --- mappings without a name: the parts together have what the mapping has ---
 
-    // Takes what is in memory of [low, high), at most what is left of the mapping.
+    // Takes the bytes of [low, high) that are in memory, at most what is left of the mapping.
     std::uint64_t take(std::uint64_t low, std::uint64_t high) noexcept {
         if (left_ == 0) return 0;
         const std::uint64_t found = pages_.resident(low, high);
@@ -236,7 +236,7 @@ private:
         std::uint64_t arena, heap_before, size, open_size;
     };
 
-    // The addresses of an arena of glibc that begins here; 0: none does.
+    // How many addresses the glibc arena that begins here has; 0 when none begins here.
     std::uint64_t size_of_arena(std::uint64_t low, std::uint64_t high) const noexcept {
         arena_head head;
         if (low % arena_room != 0 || !pages_.read(low, head)) return 0;
@@ -259,9 +259,9 @@ private:
     }
 
     void find_heap(std::uint64_t low, std::uint64_t high) noexcept {
-        std::uint64_t free_from = low;  // up to here all is known
+        std::uint64_t free_from = low;  // everything below is known
         while (low < high && left_ != 0) {
-            if (most_large_ == 0 && low % arena_room != 0) {  // only an arena can come
+            if (most_large_ == 0 && low % arena_room != 0) {  // only an arena can follow
                 low = (low | (arena_room - 1)) + 1;
                 continue;
             }
@@ -279,7 +279,7 @@ private:
         }
     }
 
-    // Where what begins here ends; the page itself, when it is nothing of malloc's.
+    // Returns where the thing that begins here ends; the page itself when it is not malloc's.
     std::uint64_t add_heap_at(std::uint64_t page, std::uint64_t high,
                               const pages_of_process::first_words& words) noexcept {
         if (const std::uint64_t size = size_of_arena(page, high)) {

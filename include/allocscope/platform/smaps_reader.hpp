@@ -12,9 +12,9 @@
 //     ...
 //     VmFlags: rd wr mr mw me nr sd
 //
-// A name may be anything but a line break, which the kernel writes as \012: so a line that begins
-// with a small hexadecimal digit is the head of an entry, and no other is. Lines are cut after
-// line_bytes; names are needed for their beginning only.
+// A name may contain anything but a line break, which the kernel writes as \012. So a line that
+// begins with a lower-case hexadecimal digit is the head of an entry, and no other line is. Lines
+// are cut after line_bytes, because only the beginning of a name is needed.
 
 #ifndef ALLOCSCOPE_PLATFORM_SMAPS_READER_HPP
 #define ALLOCSCOPE_PLATFORM_SMAPS_READER_HPP
@@ -45,7 +45,7 @@ struct mapping {
     bool is_shared = false;
     bool is_not_dumped = false;  // MADV_DONTDUMP
     bool is_never_huge = false;  // MADV_NOHUGEPAGE
-    char name[48] = {};          // the beginning of it
+    char name[48] = {};          // the beginning of its name
 
     bool is_named(const char* beginning) const noexcept {
         return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
@@ -65,7 +65,7 @@ public:
     smaps_reader(const smaps_reader&) = delete;
     smaps_reader& operator=(const smaps_reader&) = delete;
 
-    // False: there was none left.
+    // Returns false when no mapping is left.
     bool next(mapping& into) noexcept {
         while (has_line_ && !is_head()) has_line_ = read_line();
         if (!has_line_) return false;
@@ -105,7 +105,7 @@ private:
         return length != 0 || filled_ != 0;
     }
 
-    // Numbers of the line, from the place `at`, which moves behind them.
+    // Reads a number at the place `at` of the line, and moves `at` behind it.
     static std::uint64_t number(const char*& at, unsigned base) noexcept {
         std::uint64_t value = 0;
         for (;; ++at) {
@@ -134,7 +134,7 @@ private:
         into.is_executable = at[2] == 'x';
         into.is_shared = at[3] == 's';
         skip_word(at);
-        skip_word(at);  // where in the file
+        skip_word(at);  // the offset in the file
         into.device = number(at, 16) << 32U;
         if (*at == ':') ++at;
         into.device |= number(at, 16);

@@ -1,12 +1,12 @@
-// stack_bounds.hpp - between which addresses this thread's stack may be read.
+// stack_bounds.hpp - the addresses between which this thread's stack may be read.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   once per thread, when it allocates for the first time under a window
 // Threads:  looks at the calling thread only
 // Memory:   none
 //
-// pthread_getattr_np allocates and locks, so it cannot be asked from inside a hook. What it would
-// answer lies in memory already:
+// pthread_getattr_np allocates and locks, so it cannot be called inside a hook. Its answer is in
+// memory already:
 //
 //     main thread     below __libc_stack_end, at most RLIMIT_STACK and 96 MiB deep
 //     other threads   the thread control block lies at the upper end of the thread's stack
@@ -17,12 +17,12 @@
 //                                               readable: [sp, high)
 //
 // Where {low, size} lies in the control block differs between versions of glibc. So it is searched
-// for, and believed only when it fits: low <= sp, and low + size just behind the block. Any other
+// for, and accepted only if it fits: low <= sp, and low + size just behind the block. Any other
 // stack (of a coroutine, of a signal handler) is unknown here: {0, 0}.
 //
-// RLIMIT_STACK alone says nothing: a program that raises it while it runs has its libraries, heaps
-// and other threads' stacks within that distance already. But the kernel lays a program out with
-// 128 MiB at least, less its arguments, in which there is nothing but the main stack.
+// RLIMIT_STACK alone says nothing: if a program raises it at run time, its libraries, heaps and
+// other threads' stacks already lie within that distance. But when the kernel lays a program out,
+// it leaves at least 128 MiB, less the arguments, in which there is nothing but the main stack.
 
 #ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 #define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
@@ -85,15 +85,15 @@ inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     return {};
 }
 
-// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
-// the main one.
+// The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
+// own stack nor the main one.
 inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
-// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
+// The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
 inline stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
@@ -104,7 +104,7 @@ inline stack_bounds alternate_stack_in_use() noexcept {
     return {low, low + handlers.ss_size};
 }
 
-// What may be read on a stack of unknown extent: the rest of the page we stand on.
+// What may be read on a stack of unknown extent: the rest of the current page.
 inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
     return {stack_pointer, (stack_pointer | 4095U) + 1};
 }

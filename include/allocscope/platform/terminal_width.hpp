@@ -1,11 +1,11 @@
-// terminal_width.hpp - is the output a terminal, how wide is it, and does it show colours?
+// terminal_width.hpp - whether the output is a terminal, how wide it is, and if it shows colours.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by report/text_report.hpp before it lays a report out
 // Threads:  any, while no other thread changes the environment
 // Memory:   none
 //
-// The environment is not consulted in a program with raised privileges (AT_SECURE).
+// In a program with raised privileges (AT_SECURE) the environment is not read.
 
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
@@ -34,7 +34,7 @@ inline bool is_terminal(int descriptor) noexcept {
     return answer;
 }
 
-// A number in 1..10000, else 0.
+// A number in 1..10000, otherwise 0.
 inline std::uint32_t columns_from_text(const char* text) noexcept {
     std::uint32_t value = 0;
     if (text == nullptr || *text == '\0') return 0;
@@ -45,7 +45,7 @@ inline std::uint32_t columns_from_text(const char* text) noexcept {
     return value <= 10000 ? value : 0;
 }
 
-// The width that the terminal says, else COLUMNS, else 100.
+// The width that the terminal reports, otherwise COLUMNS, otherwise 100.
 inline std::uint32_t terminal_columns(int descriptor) noexcept {
     const int errno_before = errno;
     struct winsize size = {};
@@ -56,7 +56,8 @@ inline std::uint32_t terminal_columns(int descriptor) noexcept {
     return wanted != 0 ? wanted : usual_width;
 }
 
-// NO_COLOR is a convention (no-color.org): set and not empty, whatever its value.
+// NO_COLOR is a convention (no-color.org): it counts if it is set and not empty, whatever its
+// value.
 inline bool terminal_wants_color(int descriptor) noexcept {
     if (!is_terminal(descriptor)) return false;
     const char* refusal = ::secure_getenv("NO_COLOR");

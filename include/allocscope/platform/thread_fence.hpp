@@ -1,13 +1,13 @@
-// thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
+// thread_fence.hpp - a memory fence in every running thread, at the cost of the one that asks.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   before tables are given back: windows/ then knows what each thread is doing
 // Threads:  any
 // Memory:   none
 //
-// A hook announces itself with a plain store and then reads the gate. The processor may do the
-// read first; a fence instruction in the hook would cost more than the rest of it. membarrier(2)
-// puts that fence into all threads at once, from outside, when it is needed: rarely.
+// A hook announces itself with a plain store and then reads the gate. The processor may do the read
+// first. A fence instruction in the hook would cost more than the rest of the hook. membarrier(2)
+// puts that fence into all threads at once, from outside, when it is needed, which is rare.
 
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 #define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
@@ -24,14 +24,15 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// Once per process, before the first fence; again in a forked child is harmless.
+// Called once per process, before the first fence. Calling it again in a forked child is harmless.
 inline void prepare_thread_fence() noexcept {
     const int saved_errno = errno;
     ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     errno = saved_errno;
 }
 
-// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
+// Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
+// then.
 inline bool fence_all_threads() noexcept {
     const int saved_errno = errno;
     bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -5,8 +5,8 @@
 // Threads:  any
 // Memory:   none
 //
-// The kernel's numbers, which it uses again. A thread that is told to be alive may so be a later
-// one; one that is told to be gone is gone.
+// These are the kernel's thread ids, which it uses again. So a thread that is reported as alive may
+// be a later one; a thread that is reported as gone is gone.
 
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
 #define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
@@ -29,8 +29,8 @@ inline std::int32_t own_thread_id() noexcept {
     return static_cast<std::int32_t>(::syscall(SYS_gettid));
 }
 
-// The same without a system call, which a filter may forbid: the C library knows the number, and
-// tells it in that of the clock (linux/posix-timers.h: CPUCLOCK_PID). 0: it does not.
+// Does the same without a system call, which a filter may forbid: the C library knows the id, and
+// the id of the thread's clock contains it (linux/posix-timers.h: CPUCLOCK_PID). 0: unknown.
 inline std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;

@@ -22,11 +22,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // is in none of these numbers, whenever it dies. Reading them allocates nothing.
 struct allocation_counts {
     std::uint64_t allocations = 0;      // objects born in the window
-    std::uint64_t frees = 0;            // how many of those have died since, on whatever thread
+    std::uint64_t frees = 0;            // how many of those have died since, on any thread
     std::uint64_t bytes_allocated = 0;  // their sizes as requested, never rounded up
-    std::uint64_t bytes_freed = 0;      // sizes of those that died, as they were requested
+    std::uint64_t bytes_freed = 0;      // sizes of those that died, as requested
     // The most bytes of this window's objects that were alive at one time. Exact while one thread
-    // allocates and frees the window's objects; with n threads within n * 64 KiB of the truth.
+    // allocates and frees the window's objects; with n threads within n * 64 KiB of the true
+    // number.
     std::uint64_t peak_bytes = 0;
 
     std::uint64_t live_objects() const noexcept { return allocations - frees; }

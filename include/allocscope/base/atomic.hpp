@@ -5,10 +5,10 @@
 // Threads:  any
 // Memory:   that of the value
 //
-// What std::atomic is, with the same names and meanings, for types of 1, 2, 4 or 8 bytes. Each call
-// is one builtin of the compiler. In std::atomic it is three functions and two checks, which a
-// program that is not optimised has at each of some 900 places: compiling them took a tenth of the
-// time of the once-per-program header (docs/decisions/0011).
+// It is what std::atomic is, with the same names and meanings, for types of 1, 2, 4 or 8 bytes.
+// Each call is one builtin of the compiler. In std::atomic a call is three functions and two
+// checks, which an unoptimised program has at each of some 900 places. Compiling them took a tenth
+// of the time of the once-per-program header (docs/decisions/0011).
 
 #ifndef ALLOCSCOPE_BASE_ATOMIC_HPP
 #define ALLOCSCOPE_BASE_ATOMIC_HPP
@@ -27,7 +27,7 @@ enum class memory_order : int {
     seq_cst = __ATOMIC_SEQ_CST
 };
 
-// Whether the builtins take the value itself; enumerations and doubles they take by address.
+// Whether the builtins take the value itself. They take enumerations and doubles by address.
 template <class T>
 inline constexpr bool is_number_or_pointer = !__is_enum(T);
 template <>
@@ -69,7 +69,7 @@ public:
         return __atomic_exchange_n(&value_, value, static_cast<int>(order));
     }
 
-    // On x86_64 there is one instruction for both forms.
+    // x86_64 has one instruction for both forms.
     ALLOCSCOPE_FAST_PATH bool compare_exchange_strong(
         T& expected, T wanted, memory_order order = memory_order::seq_cst) noexcept {
         return __atomic_compare_exchange(&value_, &expected, &wanted, false,
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    // What is left of the order when nothing is stored.
+    // The order that applies when nothing is stored.
     ALLOCSCOPE_FAST_PATH static constexpr int order_of_failure(memory_order order) noexcept {
         return order == memory_order::acq_rel   ? __ATOMIC_ACQUIRE
                : order == memory_order::release ? __ATOMIC_RELAXED

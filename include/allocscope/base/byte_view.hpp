@@ -1,7 +1,7 @@
 // byte_view.hpp - a pointer and a length over memory that somebody else owns.
 //
 // Room:     base (floor 0), malloc-safe
-// Called:   by whoever hands bytes to a reader: ELF sections, notes, debug information
+// Called:   by all code that passes bytes to a reader: ELF sections, notes, debug information
 // Threads:  any, as long as the memory stays
 // Memory:   none
 //

@@ -5,17 +5,17 @@
 // Threads:  any
 // Memory:   none
 //
-// ALLOCSCOPE_FAST_PATH   inlined always: the few lines every allocation runs through
+// ALLOCSCOPE_FAST_PATH   always inlined: the few lines that every allocation runs through
 // ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code
 // ALLOCSCOPE_HIDDEN      not visible outside the module: state must not be shared by accident, and
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
 // ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END replace ALLOCSCOPE_NAMESPACE_BEGIN and _END around
-// code that runs a few times for each report. It is compiled without optimisation, in a fifth of
-// the time, whatever the program is compiled with: docs/decisions/0011. This holds for our own code
-// only: templates of the standard library that it uses are compiled as everywhere. Three more
-// grades lie between that and the hooks:
+// code that runs a few times for each report. That code is compiled without optimisation, in a
+// fifth of the time, whatever the program is compiled with: docs/decisions/0011. This holds only
+// for our own code; templates of the standard library that it uses are compiled as everywhere else.
+// Three more grades lie between COLD and the hooks:
 //
 //     COLD   -O0                          names, judges, reports
 //     COOL   -Og; -O0 with clang++        the vocabulary, readers of files, first uses of tables
@@ -43,7 +43,7 @@
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-// ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
+// ALLOCSCOPE_CONSTANT_INITIALISED: an error if the variable would be initialised at run time.
 #if defined(__clang__)
     #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
 #else
@@ -106,7 +106,7 @@
 #ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
     #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
 #endif
-// Those that bring a malloc of their own.
+// The sanitizers that bring a malloc of their own.
 #if ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() || ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() || \
     defined(__SANITIZE_HWADDRESS__)
     #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
@@ -124,8 +124,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Keeps the compiler from moving memory accesses over this line. The processor may still: it is
-// for what this thread's own signal handlers see, and for the near side of membarrier(2).
+// Keeps the compiler from moving memory accesses over this line. The processor may still move them.
+// So it is for what this thread's own signal handlers see, and for this thread's side of
+// membarrier(2).
 ALLOCSCOPE_FAST_PATH void compiler_barrier() noexcept {
     __asm__ volatile("" : : : "memory");
 }

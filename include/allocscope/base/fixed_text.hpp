@@ -5,8 +5,8 @@
 // Threads:  one thread per text
 // Memory:   the caller's buffer
 //
-// It calls no C library: no locale, no errno, no allocation. What does not fit is left out, and
-// was_cut() says so. Numbers and escapes are written whole or not at all.
+// It does not call the C library: no locale, no errno, no allocation. What does not fit is left
+// out, and was_cut() says so. Numbers and escapes are written completely or not at all.
 //
 //     char space[64];
 //     detail::fixed_text line{space, sizeof space};
@@ -44,20 +44,20 @@ public:
         while (*text != '\0') append(text++, 1);
     }
 
-    // Appends all of it or nothing.
+    // Appends all bytes or none.
     void append(const char* bytes, std::size_t length) noexcept {
         if (length > room()) {
             was_cut_ = true;
             return;
         }
-        // Not a loop: clang 14 at -O2 takes it for a copy of unwritten memory and leaves out all
-        // but the first byte.
+        // Not a loop: clang 14 at -O2 takes a loop for a copy of unwritten memory and leaves out
+        // all but the first byte.
         __builtin_memcpy(space_ + size_, bytes, length);
         size_ += length;
     }
 
-    // Right-aligned in at least `width` columns; `mark`, when given, stands directly before the
-    // digits and counts as a column: append_decimal(1000, 7, '~') is "  ~1000".
+    // Right-aligned in at least `width` columns. If `mark` is given, it stands directly before the
+    // digits and counts as a column: append_decimal(1000, 7, '~') is " ~1000".
     void append_decimal(std::uint64_t value, std::size_t width = 0, char mark = '\0') noexcept {
         append_aligned(value, 10, width, mark, '\0');
     }
@@ -77,7 +77,7 @@ public:
     }
 
     // Appends the next character of `text`, escaped if it must not be shown, and returns how many
-    // bytes of `text` it took; 0 at the end of `text`, and when there is no room for it.
+    // bytes of `text` that was. Returns 0 at the end of `text`, and when there is no room.
     std::size_t append_printable(const char* text) noexcept {
         if (*text == '\0') return 0;
         const std::size_t length = printable_length(text);

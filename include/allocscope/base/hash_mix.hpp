@@ -5,11 +5,11 @@
 // Threads:  any
 // Memory:   none
 //
-// The hash only chooses where to look; equality is always decided by the addresses themselves. A
-// stack's hash comes from a sum: each address is multiplied by a random number that belongs to its
-// position, so no product waits for another. Only the low 32 bits of both are used, because SSE2
-// multiplies those. The numbers must be random: with a regular series, stacks that take the same
-// turn at different depths (recursion, templates) would get equal hashes.
+// The hash only chooses where to look; the addresses themselves always decide equality. A stack's
+// hash comes from a sum: each address is multiplied by a random number that belongs to its
+// position, so no product waits for another. Only the low 32 bits of both factors are used, because
+// SSE2 can multiply those. The numbers must be random: with a regular series, stacks that take the
+// same turn at different depths (recursion, templates) would get equal hashes.
 
 #ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
 #define ALLOCSCOPE_BASE_HASH_MIX_HPP
@@ -61,8 +61,8 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
     return hash ^ (hash >> 32U);
 }
 
-// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
-// a row) make sums at equal distances, so the sum is folded before it is multiplied.
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (neighbouring
+// functions) make sums at equal distances, so the sum is folded before it is multiplied.
 ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
     return hash_finish(hash_finish(sum) * golden_multiplier);
 }

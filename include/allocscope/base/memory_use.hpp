@@ -1,4 +1,4 @@
-// memory_use.hpp - where the resident memory of a process is: parts that add up to it.
+// memory_use.hpp - what the resident memory of a process consists of: parts that add up to it.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   filled by report/explain_memory.hpp; carried by snapshots; read by users and writers
@@ -24,16 +24,16 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 enum class memory_part : std::uint32_t {
     recorded,      // objects alive in the window, as requested
     rounding,      // what malloc adds to them: headers, sizes rounded up. Computed from their sizes
-    other_blocks,  // further blocks in use by malloc's own count: not of the window, thread caches
+    other_blocks,  // other blocks in use, as malloc counts: not of the window, thread caches
     free_blocks,   // freed, or never used, and kept by malloc
     heap_rest,     // in malloc's heap and not recorded, where its own numbers are not known
     allocscope,    // tables, names, snapshots
     program,       // the program and its libraries: code, constants, variables
     files,         // other files that are mapped
     shared,        // memory shared with other processes: shm, memfd, System V
-    stacks,        // of the main thread, of other threads, and what is guarded as theirs is
-    anonymous,     // other memory from mmap, or of a malloc that could not be told from it
-    unexplained    // of devices, and what the kernel counts and nothing above holds
+    stacks,        // of all threads, and memory that is guarded like a stack
+    anonymous,     // other memory from mmap, or of a malloc that cannot be told from it
+    unexplained    // of devices, and what the kernel counts but no part above contains
 };
 constexpr std::size_t memory_part_count = 12;
 

@@ -42,12 +42,14 @@ struct options {
     threads from = threads::all;
     std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
     // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
-    // bytes more than were requested. Windows that are open together all use the least of these.
+    // bytes more than were requested. Windows that are open at the same time all use the smallest
+    // of their values.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
-    // For each stack also what was alive at the peak, how long objects lived, how many were freed
-    // before their thread's next allocation, and how large they were: snapshot::stack_details. Only
-    // where every event is recorded (recording::exact). Cost: docs/performance.md.
+    // Also keeps for each stack what was alive at the peak, how long objects lived, how many were
+    // freed before their thread's next allocation, and how large they were:
+    // snapshot::stack_details. Only if every event is recorded (recording::exact). Cost:
+    // docs/performance.md.
     bool details = false;
 };
 

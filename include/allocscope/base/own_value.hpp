@@ -1,11 +1,11 @@
-// own_value.hpp - reading what only the calling thread writes.
+// own_value.hpp - reads a variable that only the calling thread writes.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   on every allocation and free
-// Threads:  the one that writes the variable; others read it as the atomic it is
+// Threads:  the one that writes the variable; others read it as an atomic
 // Memory:   none
 //
-// Compilers make an instruction of its own of each atomic load, even of a relaxed one: they do not
+// Compilers make a separate instruction of each atomic load, even of a relaxed one: they do not
 // fold it into the comparison or addition that needs it. A thread that is the only one to write a
 // variable may read it plainly.
 //

@@ -5,11 +5,10 @@
 // Threads:  exactly one writer, any number of readers
 // Memory:   8 bytes
 //
-// A shared fetch_add costs a locked instruction on each allocation. When only the owning thread
-// ever writes, an addition without the lock prefix is enough: a reader on another thread sees a
-// whole value, never a torn one. The store releases and the read acquires (x86_64 keeps stores and
-// loads in order): a reader that sees a death counted also sees the birth counted that came before
-// it.
+// A shared fetch_add costs a locked instruction on each allocation. If only the owning thread ever
+// writes, an addition without the lock prefix is enough: a reader on another thread sees a whole
+// value, never a torn one. The store releases and the read acquires (x86_64 keeps stores and loads
+// in order). So a reader that sees a death counted also sees the birth counted that came before it.
 //
 //     owned_counter bytes;       // lives in one thread's state
 //     bytes.add(64);             // owner only
@@ -32,17 +31,18 @@ public:
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
         __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // the sanitizer sees it
 #else
-        // One instruction; compilers make three of an atomic load, an addition and a store. An
-        // event takes eight instructions less, and a signal handler finds the addition done or not
-        // begun.
+        // One instruction. Compilers make three of an atomic load, an addition and a store. An
+        // event takes eight instructions less, and a signal handler finds the addition either done
+        // or not begun.
         __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
 #endif
     }
-    // Any thread may call it; then nobody may use add() on the same counter. A locked instruction.
+    // Any thread may call this. Then nobody may use add() on the same counter. A locked
+    // instruction.
     void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }
-    // Owner only, or while no thread can write.
+    // For the owner only, or while no thread can write.
     void set(std::uint64_t value) noexcept {
         __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
     }

@@ -5,10 +5,10 @@
 // Threads:  any
 // Memory:   none
 //
-// A name that came out of an ELF file, a source path or a user's string is not to be trusted: a
-// terminal obeys escape sequences, and text that runs from right to left can make one name look
-// like another. So a byte is shown only if it belongs to well-formed UTF-8 of a character that
-// draws something; every other byte is shown as \xNN.
+// A name from an ELF file, a source path or a user's string cannot be trusted: a terminal obeys
+// escape sequences, and text that runs from right to left can make one name look like another. So a
+// byte is shown only if it belongs to well-formed UTF-8 of a visible character; every other byte is
+// shown as \xNN.
 //
 //     printable_length("abc");        // 1: 'a' is shown
 //     printable_length("\xc3\xa9");   // 2: one character of two bytes
@@ -49,7 +49,7 @@ inline bool is_hidden_control(std::uint32_t code_point) noexcept {
 }
 
 // How many bytes at `text`, which ends with a zero byte, make up one character that may be shown.
-// 0: the first byte is to be escaped (or the text ends here). Never reads past the zero byte.
+// 0: the first byte must be escaped (or the text ends here). Never reads past the zero byte.
 inline std::size_t printable_length(const char* text) noexcept {
     const std::uint32_t first = static_cast<unsigned char>(text[0]);
     if (first < 0x80U) return first >= 0x20U && first != 0x7fU ? 1 : 0;

@@ -20,7 +20,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 constexpr std::size_t size_class_count = 16;
 
-// The most bytes of an object in a class; of the last class all bytes there are.
+// The most bytes of an object in a class; the last class has no limit.
 constexpr std::uint64_t most_bytes_of_class(std::size_t number) noexcept {
     return number + 1 < size_class_count ? std::uint64_t{8} << number : ~std::uint64_t{0};
 }

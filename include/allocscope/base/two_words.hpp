@@ -5,8 +5,9 @@
 // Threads:  any
 // Memory:   none
 //
-// The compilers' own vectors, with their operators ^ | & + and ==. What these cannot say is below.
-// <emmintrin.h> can, too, but takes a hundredth of the time that allocscope takes to compile.
+// These are the compilers' own vectors, with their operators ^ | & + and ==. The functions below do
+// what those operators cannot. <emmintrin.h> could, too, but including it takes a hundredth of the
+// time that allocscope takes to compile.
 
 #ifndef ALLOCSCOPE_BASE_TWO_WORDS_HPP
 #define ALLOCSCOPE_BASE_TWO_WORDS_HPP
@@ -54,13 +55,13 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 #endif
 }
 
-// The highest bit of each byte: 0xffff, when all bits are set.
+// The highest bit of each byte; 0xffff when all bits are set.
 ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
     using bytes = char __attribute__((vector_size(16)));
     return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
 }
 
-// All bits set where 32 bits are the same in both.
+// All bits are set where 32 bits are the same in both.
 ALLOCSCOPE_FAST_PATH two_words equal_halves(two_words first, two_words second) noexcept {
     const auto same = reinterpret_cast<four_halves>(first) == reinterpret_cast<four_halves>(second);
     return reinterpret_cast<two_words>(same);

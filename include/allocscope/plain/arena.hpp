@@ -1,7 +1,7 @@
 // arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
 //
 // Room:     plain (floor 2), not malloc-safe
-// Called:   by whoever answers a question: stats(), a check, a report; and by the name book
+// Called:   by all code that answers a question: stats(), a check, a report; and by the name book
 // Threads:  one at a time
 // Memory:   blocks of pages from the kernel, never malloc: 64 KiB at first, then twice as much up
 //           to 1 MiB; only what was handed out is touched
@@ -11,10 +11,10 @@
 //     text_out line{memory};
 //                                      // the end of `memory` gives everything back
 //
-// Nothing in an arena has a destructor, so nothing is given back singly; but a borrowed_memory
-// gives back what was taken since it was made. When the kernel refuses
-// memory, allocate() throws std::bad_alloc (without exceptions: ends the program); the question as
-// a whole fails, in the one place that called is_done_with_memory().
+// Nothing in an arena has a destructor, so no piece is given back alone; but a borrowed_memory
+// gives back what was taken since it was made. When the kernel refuses memory, allocate() throws
+// std::bad_alloc (without exceptions: ends the program). Then the question as a whole fails, in the
+// one place that called is_done_with_memory().
 
 #ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
 #define ALLOCSCOPE_PLAIN_ARENA_HPP
@@ -39,7 +39,7 @@ namespace plain {
 #endif
 }
 
-// Runs `work`. False: memory was refused on the way.
+// Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
 bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -62,7 +62,7 @@ public:
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    // Aligned to 16 bytes. What it holds is not defined.
+    // Aligned to 16 bytes. The contents are not defined.
     void* allocate(std::size_t bytes) {
         const std::size_t rounded = rounded_up(bytes);
         if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
@@ -71,7 +71,8 @@ public:
         return piece;
     }
 
-    // Makes the piece that was handed out last longer where it is; false when that cannot be.
+    // Makes the piece that was handed out last longer in place. Returns false when that is
+    // impossible.
     bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
         const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
         const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
@@ -82,8 +83,8 @@ public:
         return true;
     }
 
-    // Makes a piece longer that has a block of its own: the kernel moves its pages, nothing is
-    // copied. Null when it has none, or when that is refused.
+    // Makes a piece longer that has a block of its own: the kernel moves its pages, and nothing is
+    // copied. Returns null when the piece has no such block, or when the kernel refuses.
     void* move_and_extend(void* piece, std::size_t wanted) noexcept;
 
     // An object that lives as long as the arena; its destructor is never called.
@@ -93,7 +94,7 @@ public:
         return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
     }
 
-    // Everything that was handed out is gone.
+    // Gives back everything that was handed out.
     void release() noexcept {
         while (newest_ != nullptr) {
             block* older = newest_->older;
@@ -106,7 +107,8 @@ public:
         mapped_bytes_ = 0;
     }
 
-    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    // Takes over everything that `other` has handed out. This arena must not have handed out
+    // anything.
     void take(arena& other) noexcept {
         newest_ = other.newest_;
         free_ = other.free_;
@@ -136,7 +138,7 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
-    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    // Keeps the larger one of two unused blocks, because the next step will need one.
     void give_back(block* unused) noexcept;
 
     block* newest_ = nullptr;
@@ -176,7 +178,7 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     return begin;
 }
 
-// A block that holds pieces of several owners is the one in use, or was.
+// A block that holds pieces of several owners is not alone: it is or was the one in use.
 ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted) noexcept {
     auto* const alone = static_cast<block*>(piece) - 1;
     block** place = &newest_;
@@ -200,8 +202,9 @@ ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
     if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
-// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
-// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+// For work in steps, each of which needs memory only for itself. The destructor gives back
+// everything that was taken from the arena since the object was made. What was made before must not
+// grow meanwhile.
 class borrowed_memory {
 public:
     explicit borrowed_memory(arena& memory) noexcept
@@ -228,7 +231,7 @@ private:
 
 }  // namespace plain
 
-// The rooms that use the vocabulary spell it without a prefix.
+// The rooms that use this vocabulary write it without a prefix.
 namespace detail {
 using namespace plain;
 }

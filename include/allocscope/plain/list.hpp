@@ -1,13 +1,14 @@
-// list.hpp - values in a row, in the memory of an arena.
+// list.hpp - an array of values in the memory of an arena.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever several of something are gathered
 // Threads:  one at a time
-// Memory:   of its arena; what a list grew out of stays there until the arena goes
+// Memory:   from its arena; when a list grows, its old place stays there until the arena is
+//           released
 //
 // The values are moved by memcpy and never destroyed, so they must be trivially copyable. One
-// function grows the lists of all types. A copy of a list is a second handle on the same values:
-// only one of the two may be added to.
+// function grows the lists of all types. A copy of a list is a second handle on the same values,
+// and only one of the two may be added to.
 
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
 #define ALLOCSCOPE_PLAIN_LIST_HPP
@@ -25,7 +26,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
-// A list as the functions see it that know no types.
+// A list in the form that functions without a type parameter use.
 struct raw_list {
     arena* memory = nullptr;
     void* values = nullptr;
@@ -33,7 +34,7 @@ struct raw_list {
     std::size_t room = 0;
 };
 
-// Bytes. Smaller ones have no block of their own.
+// In bytes. Smaller lists have no block of their own.
 constexpr std::size_t large_list = std::size_t{32} * 1024;
 
 ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
@@ -55,21 +56,21 @@ ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std
     grown.room = wanted;
 }
 
-// Room for one more value at the end; it is not yet initialised.
-// Moves the values to where they lie no longer than needed, with no room for more.
+// Moves the values into `memory`, with no room for more.
 ALLOCSCOPE_NOINLINE void move_list(raw_list& moved, std::size_t value_bytes, arena& memory) {
     void* const kept = moved.size != 0 ? memory.allocate(moved.size * value_bytes) : nullptr;
     if (moved.size != 0) std::memcpy(kept, moved.values, moved.size * value_bytes);
     moved = {&memory, kept, moved.size, moved.size};
 }
 
+// Adds one more value at the end, which is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
     if (grown.size == grown.room)
         grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
-// A copy of a value, which may be one of the list's own, and move.
+// Adds a copy of a value. The value may be one of the list's own, which move when the list grows.
 ALLOCSCOPE_NOINLINE void* copy_to_list(raw_list& grown, const void* value,
                                        std::size_t value_bytes) {
     if (grown.size == grown.room) {
@@ -91,14 +92,14 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
-// What a list can do whatever its values are.
+// The part of a list that does not depend on the type of its values.
 class any_list {
 public:
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
     ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
     ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
+    // Forgets the values after the first `size`.
     ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
 
@@ -112,7 +113,7 @@ protected:
 template <class T>
 class list : public any_list {
 public:
-    list() noexcept = default;  // empty for good: it has no memory
+    list() noexcept = default;  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
 
     ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
@@ -122,7 +123,7 @@ public:
     ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
     ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
 
-    // A reference to the new value is good until the next one is added.
+    // The reference to the new value is valid until the next one is added.
     T& push_back(const T& value) {
         static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
@@ -134,12 +135,12 @@ public:
         }
     }
 
-    // The first time for just as many as are wanted.
+    // The first time, makes room for exactly as many as are wanted.
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
 
-    // What was gathered in borrowed memory stays in `memory`.
+    // Moves to `memory` what was gathered in borrowed memory.
     void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.

@@ -1,14 +1,14 @@
-// sort.hpp - puts values in order; equal ones stay as they were.
+// sort.hpp - sorts values; equal ones keep their order.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   for rows, symbols, ranges
 // Threads:  any
-// Memory:   as much again as the values, of the given arena
+// Memory:   as much again as the values, from the given arena
 //
 //     sort(rows, [](const row& a, const row& b) { return a.line < b.line; });
 //
-// A merge sort from the bottom up that moves values by memcpy. It is compiled once, for all types:
-// a sort of the standard library is compiled for each type and order, at several kilobytes each.
+// A merge sort from the bottom up that moves values by memcpy. It is compiled once, for all types.
+// A sort of the standard library is compiled for each type and order, at several kilobytes each.
 
 #ifndef ALLOCSCOPE_PLAIN_SORT_HPP
 #define ALLOCSCOPE_PLAIN_SORT_HPP
@@ -27,7 +27,7 @@ namespace plain {
 
 using comes_first = bool (*)(const void* a, const void* b, const void* order);
 
-// Most values are pointers: those need no call.
+// Most values are pointers; these are copied without a call.
 ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
     if (value_bytes == sizeof(void*)) {
         std::memcpy(to, from, sizeof(void*));
@@ -61,7 +61,7 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
                                      comes_first less, const void* order, arena& scratch) {
     const std::size_t bytes = count * value_bytes;
     char* from = static_cast<char*>(values);
-    std::size_t sorted = value_bytes;  // so many bytes are in order
+    std::size_t sorted = value_bytes;  // how many bytes are in order
     while (sorted < bytes && !less(from + sorted, from + sorted - value_bytes, order)) {
         sorted += value_bytes;
     }
@@ -97,8 +97,8 @@ void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 
-// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
-// that one and for none after it.
+// Index of the first of `count` values for which `is_before` is false. It must be true for all
+// values before that one and false for all after it.
 template <class T, class IsBefore>
 std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
     std::size_t begin = 0;

@@ -3,15 +3,15 @@
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever something is looked up by name or address
 // Threads:  one at a time; any number may find() while nobody adds
-// Memory:   of its arena
+// Memory:   from its arena
 //
 //     table<std::uint64_t, unit> units{memory};
 //     units[offset].name = ...;                   // made when it was not there
-//     if (unit* found = units.find(offset)) ...   // good until the next one is added
+//     if (unit* found = units.find(offset)) ...   // valid until the next one is added
 //     for (const auto& entry : units) use(entry.key, entry.value);   // in the order they came
 //
-// The entries are a list; beside it lie their numbers, hashed, with linear probing and at most
-// half of the slots in use. Finding knows keys only as bytes: the core is compiled once.
+// The entries are a list. Beside it is a hash table of their numbers, with linear probing and at
+// most half of the slots in use. The search knows keys only as bytes, so the core is compiled once.
 
 #ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
 #define ALLOCSCOPE_PLAIN_TABLE_HPP
@@ -54,7 +54,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
 
 // --- the core ---
 
-// A table as the functions see it that know no types.
+// A table in the form that functions without a type parameter use.
 struct raw_table {
     struct slot {
         std::uint32_t entry;  // its number, from 1; 0: free
@@ -74,7 +74,7 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Null: not there.
+// Returns null when it is not there.
 ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
                                      std::uint64_t hash, same_key is_same,
                                      const void* key) noexcept {
@@ -90,8 +90,7 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
     }
 }
 
-// Room for an entry that is not there; it is not yet initialised.
-// Makes so many slots, a power of two, more than there are.
+// Makes `wanted` slots: a power of two, more than there are.
 ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
     const raw_table::slot* const before = in.slots;
     const std::size_t count = in.count;
@@ -104,7 +103,7 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
     }
 }
 
-// Room for so many entries, so that nothing moves until there are more.
+// Makes room for so many entries, so that nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t slots = 16;
     while (slots < entries * 2) slots *= 2;
@@ -112,6 +111,7 @@ ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
+// Adds an entry that is not there yet; it is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
     if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
@@ -119,7 +119,7 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
-// Of an entry, which begins with its key.
+// Whether an entry, which begins with its key, has this key.
 template <class Key>
 bool has_key(const void* entry, const void* key) {
     return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
@@ -127,7 +127,7 @@ bool has_key(const void* entry, const void* key) {
 
 // --- the table ---
 
-// What a table can do whatever its entries are.
+// The part of a table that does not depend on the types of its entries.
 class any_table {
 public:
     std::size_t size() const noexcept { return raw_.entries.size; }
@@ -153,16 +153,16 @@ public:
         Value value;
     };
 
-    table() noexcept = default;  // empty for good
+    table() noexcept = default;  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
 
     entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
     entry* end() const noexcept { return begin() + raw_.entries.size; }
 
-    // For those who know how many keys there may be.
+    // For callers that know how many keys there may be.
     void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
 
-    // Null: not there.
+    // Returns null when it is not there.
     Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
@@ -173,7 +173,7 @@ public:
         bool is_new;
     };
 
-    // The value of the key, value-initialised when it was not there.
+    // Returns the value of the key, value-initialised if the key was not there.
     place insert(const Key& key) {
         static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);

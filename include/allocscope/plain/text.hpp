@@ -1,12 +1,12 @@
-// text.hpp - characters that somebody else keeps.
+// text.hpp - a view of characters that somebody else owns.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever names, paths and types are read
 // Threads:  a plain value
 // Memory:   none: the characters belong to an arena, a file's bytes or a literal
 //
-// What std::string_view is, without templates: the once-per-program header compiles it in a
-// hundredth of the time. The functions have the standard's names and meanings.
+// It is what std::string_view is, without templates, so that the once-per-program header compiles
+// it in a hundredth of the time. The functions have the standard's names and meanings.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
@@ -27,8 +27,8 @@ public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     constexpr text() noexcept = default;
-    // A call, as all below that take a literal: there are hundreds of those in code that is not
-    // optimised.
+    // Not inlined, like all functions below that take a literal, because code that is not optimised
+    // has hundreds of these calls.
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
     ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
@@ -59,7 +59,7 @@ public:
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
-    // Positions, or npos.
+    // These return positions, or npos.
     std::size_t find(char wanted, std::size_t from = 0) const noexcept;
     std::size_t find(text wanted, std::size_t from = 0) const noexcept;
     std::size_t rfind(char wanted) const noexcept;
@@ -73,7 +73,7 @@ public:
     bool ends_with(text end) const noexcept;
     bool contains(text wanted) const noexcept { return find(wanted) != npos; }
 
-    // Below 0, 0 or above 0, by unsigned bytes.
+    // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
     int compare(text other) const noexcept;
 
 private:
@@ -97,7 +97,7 @@ ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 
-// What stands behind the last slash; as zero-ended as the path.
+// What follows the last slash. It is zero-ended if the path is.
 ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
@@ -110,7 +110,7 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
-// Up to four texts, one behind the other, zero-ended, in the memory of the arena.
+// Joins up to four texts to one zero-ended text, in the memory of the arena.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));

@@ -1,4 +1,4 @@
-// text_flow.hpp - a long text may go on its way while it is still being written.
+// text_flow.hpp - lets parts of a long text be taken away while it is still being written.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   by report/json_report.hpp and page/page_data.hpp; formats/ takes the pieces
@@ -16,12 +16,12 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct text_flow {
-    // Called between two pieces of work: what was written so far may be taken out of the text.
+    // Called between two pieces of work. What was written so far may be taken out of the text.
     void (*may_go)(void* whom);
     void* whom;
 };
 
-// The text stays where it is until it is whole.
+// The text stays where it is until it is complete.
 inline text_flow kept_text() noexcept {
     return {[](void*) {}, nullptr};
 }

@@ -1,15 +1,16 @@
-// text_numbers.hpp - equal texts have one number.
+// text_numbers.hpp - gives equal texts the same number.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever texts are compared often: grouping/frame_book.hpp, report/place_sums.hpp
 // Threads:  one at a time
-// Memory:   of its arena; the texts themselves belong to somebody else and must stay
+// Memory:   from its arena; the texts themselves belong to somebody else and must stay
 //
 //     text_numbers names{memory};
 //     names.number_of("a");        // 0
 //     names[0];                    // "a"
 //
-// A text is read once for each place where it lies: pointers that are known are found as pointers.
+// A text is read once for each place where it lies, because a pointer that is known is found as
+// such.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
@@ -33,14 +34,14 @@ public:
     explicit text_numbers(arena& memory) noexcept
         : by_pointer_(memory), by_text_(memory), texts_(memory) {}
 
-    // Of a zero-ended text that stays where it is; a null pointer is the empty text.
+    // The number of a zero-ended text that stays where it is. A null pointer is the empty text.
     std::uint32_t number_of(const char* kept) {
         const auto known = by_pointer_.insert(kept);
         if (known.is_new) known.value = number_of_text(kept != nullptr ? kept : "");
         return known.value;
     }
 
-    // Of a text that stays where it is.
+    // The number of a text that stays where it is.
     std::uint32_t number_of_text(text kept) {
         const auto known = by_text_.insert(kept);
         if (known.is_new) {

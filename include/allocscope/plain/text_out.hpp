@@ -1,9 +1,10 @@
-// text_out.hpp - a text that is written to, piece by piece.
+// text_out.hpp - a text that is written piece by piece.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever a name, a message or a report is put together
 // Threads:  one
-// Memory:   of its arena; what it grew out of stays there until the arena goes
+// Memory:   from its arena; when the text grows, its old place stays there until the arena is
+//           released
 //
 //     text_out line{memory};
 //     line << "budget: " << name << " is " << decimal{seen};
@@ -39,15 +40,15 @@ public:
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return size_ == 0; }
     ALLOCSCOPE_FAST_PATH char back() const noexcept { return data_[size_ - 1]; }
 
-    // What was written so far; good until the next character is.
+    // The text so far; valid until the next character is written.
     ALLOCSCOPE_FAST_PATH text view() const noexcept {
         return size_ != 0 ? text{data_, size_} : text{};
     }
 
-    // The same with a zero byte behind it.
+    // The same, followed by a zero byte.
     const char* c_str();
 
-    // Forgets what stands behind the first `size` characters.
+    // Forgets what follows the first `size` characters.
     ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
 
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *memory_; }
@@ -70,7 +71,7 @@ private:
 struct decimal {
     std::uint64_t value;
 };
-// Of a number that is two's complement where `may_be_negative`.
+// For a number that is two's complement if `may_be_negative`.
 struct signed_decimal {
     std::uint64_t value;
     bool may_be_negative;
@@ -143,7 +144,8 @@ ALLOCSCOPE_NOINLINE const char* text_out::c_str() {
     return data_;
 }
 
-// With everything that a terminal could obey or hide escaped; valid UTF-8. Of null: nothing.
+// Escapes everything that a terminal could obey or hide; writes valid UTF-8. For null, writes
+// nothing.
 ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
     while (shown != nullptr && *shown != '\0') {
         const std::size_t length = detail::printable_length(shown);

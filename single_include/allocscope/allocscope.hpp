@@ -62,11 +62,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // is in none of these numbers, whenever it dies. Reading them allocates nothing.
 struct allocation_counts {
     std::uint64_t allocations = 0;      // objects born in the window
-    std::uint64_t frees = 0;            // how many of those have died since, on whatever thread
+    std::uint64_t frees = 0;            // how many of those have died since, on any thread
     std::uint64_t bytes_allocated = 0;  // their sizes as requested, never rounded up
-    std::uint64_t bytes_freed = 0;      // sizes of those that died, as they were requested
+    std::uint64_t bytes_freed = 0;      // sizes of those that died, as requested
     // The most bytes of this window's objects that were alive at one time. Exact while one thread
-    // allocates and frees the window's objects; with n threads within n * 64 KiB of the truth.
+    // allocates and frees the window's objects; with n threads within n * 64 KiB of the true
+    // number.
     std::uint64_t peak_bytes = 0;
 
     std::uint64_t live_objects() const noexcept { return allocations - frees; }
@@ -108,12 +109,14 @@ struct options {
     threads from = threads::all;
     std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
     // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
-    // bytes more than were requested. Windows that are open together all use the least of these.
+    // bytes more than were requested. Windows that are open at the same time all use the smallest
+    // of their values.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
-    // For each stack also what was alive at the peak, how long objects lived, how many were freed
-    // before their thread's next allocation, and how large they were: snapshot::stack_details. Only
-    // where every event is recorded (recording::exact). Cost: docs/performance.md.
+    // Also keeps for each stack what was alive at the peak, how long objects lived, how many were
+    // freed before their thread's next allocation, and how large they were:
+    // snapshot::stack_details. Only if every event is recorded (recording::exact). Cost:
+    // docs/performance.md.
     bool details = false;
 };
 
@@ -337,7 +340,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-// ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
+// ALLOCSCOPE_CONSTANT_INITIALISED: an error if the variable would be initialised at run time.
 #if defined(__clang__)
     #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
 #else
@@ -400,7 +403,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
     #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
 #endif
-// Those that bring a malloc of their own.
+// The sanitizers that bring a malloc of their own.
 #if ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() || ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() || \
     defined(__SANITIZE_HWADDRESS__)
     #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
@@ -418,8 +421,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Keeps the compiler from moving memory accesses over this line. The processor may still: it is
-// for what this thread's own signal handlers see, and for the near side of membarrier(2).
+// Keeps the compiler from moving memory accesses over this line. The processor may still move them.
+// So it is for what this thread's own signal handlers see, and for this thread's side of
+// membarrier(2).
 ALLOCSCOPE_FAST_PATH void compiler_barrier() noexcept {
     __asm__ volatile("" : : : "memory");
 }
@@ -461,7 +465,7 @@ inline bool is_hidden_control(std::uint32_t code_point) noexcept {
 }
 
 // How many bytes at `text`, which ends with a zero byte, make up one character that may be shown.
-// 0: the first byte is to be escaped (or the text ends here). Never reads past the zero byte.
+// 0: the first byte must be escaped (or the text ends here). Never reads past the zero byte.
 inline std::size_t printable_length(const char* text) noexcept {
     const std::uint32_t first = static_cast<unsigned char>(text[0]);
     if (first < 0x80U) return first >= 0x20U && first != 0x7fU ? 1 : 0;
@@ -511,20 +515,20 @@ public:
         while (*text != '\0') append(text++, 1);
     }
 
-    // Appends all of it or nothing.
+    // Appends all bytes or none.
     void append(const char* bytes, std::size_t length) noexcept {
         if (length > room()) {
             was_cut_ = true;
             return;
         }
-        // Not a loop: clang 14 at -O2 takes it for a copy of unwritten memory and leaves out all
-        // but the first byte.
+        // Not a loop: clang 14 at -O2 takes a loop for a copy of unwritten memory and leaves out
+        // all but the first byte.
         __builtin_memcpy(space_ + size_, bytes, length);
         size_ += length;
     }
 
-    // Right-aligned in at least `width` columns; `mark`, when given, stands directly before the
-    // digits and counts as a column: append_decimal(1000, 7, '~') is "  ~1000".
+    // Right-aligned in at least `width` columns. If `mark` is given, it stands directly before the
+    // digits and counts as a column: append_decimal(1000, 7, '~') is " ~1000".
     void append_decimal(std::uint64_t value, std::size_t width = 0, char mark = '\0') noexcept {
         append_aligned(value, 10, width, mark, '\0');
     }
@@ -544,7 +548,7 @@ public:
     }
 
     // Appends the next character of `text`, escaped if it must not be shown, and returns how many
-    // bytes of `text` it took; 0 at the end of `text`, and when there is no room for it.
+    // bytes of `text` that was. Returns 0 at the end of `text`, and when there is no room.
     std::size_t append_printable(const char* text) noexcept {
         if (*text == '\0') return 0;
         const std::size_t length = printable_length(text);
@@ -672,7 +676,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 constexpr std::size_t size_class_count = 16;
 
-// The most bytes of an object in a class; of the last class all bytes there are.
+// The most bytes of an object in a class; the last class has no limit.
 constexpr std::uint64_t most_bytes_of_class(std::size_t number) noexcept {
     return number + 1 < size_class_count ? std::uint64_t{8} << number : ~std::uint64_t{0};
 }
@@ -4070,7 +4074,7 @@ enum class memory_order : int {
     seq_cst = __ATOMIC_SEQ_CST
 };
 
-// Whether the builtins take the value itself; enumerations and doubles they take by address.
+// Whether the builtins take the value itself. They take enumerations and doubles by address.
 template <class T>
 inline constexpr bool is_number_or_pointer = !__is_enum(T);
 template <>
@@ -4112,7 +4116,7 @@ public:
         return __atomic_exchange_n(&value_, value, static_cast<int>(order));
     }
 
-    // On x86_64 there is one instruction for both forms.
+    // x86_64 has one instruction for both forms.
     ALLOCSCOPE_FAST_PATH bool compare_exchange_strong(
         T& expected, T wanted, memory_order order = memory_order::seq_cst) noexcept {
         return __atomic_compare_exchange(&value_, &expected, &wanted, false,
@@ -4131,7 +4135,7 @@ public:
     }
 
 private:
-    // What is left of the order when nothing is stored.
+    // The order that applies when nothing is stored.
     ALLOCSCOPE_FAST_PATH static constexpr int order_of_failure(memory_order order) noexcept {
         return order == memory_order::acq_rel   ? __ATOMIC_ACQUIRE
                : order == memory_order::release ? __ATOMIC_RELAXED
@@ -4160,7 +4164,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_ATOMIC_HPP
 
-// page_memory.hpp - pages from the kernel, and back.
+// page_memory.hpp - gets pages from the kernel and gives them back.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
@@ -4184,8 +4188,8 @@ inline bool is_mapping_refused() noexcept {
     return false;
 }
 
-// Zeroed pages, readable and writable, or null. They are left out of core dumps and are never huge
-// pages, which would turn a sparse table into a dense one.
+// Zeroed pages, readable and writable, or null. They are left out of core dumps. They are never
+// huge pages, because those would turn a sparse table into a dense one.
 inline void* reserve_pages(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
@@ -4234,8 +4238,8 @@ inline std::size_t address_space_limit() noexcept {
     return limit.rlim_cur;
 }
 
-// What reserve_pages() gave, longer: the pages keep what they hold, and may lie elsewhere then.
-// Null: refused, and all is as it was.
+// Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
+// refused, and nothing has changed.
 inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
@@ -4250,7 +4254,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// As reserve_pages, but never given back, and counted as our own memory.
+// Like reserve_pages, but the pages are never given back and count as our own memory.
 inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
@@ -4316,7 +4320,7 @@ namespace plain {
 #endif
 }
 
-// Runs `work`. False: memory was refused on the way.
+// Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
 bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -4339,7 +4343,7 @@ public:
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    // Aligned to 16 bytes. What it holds is not defined.
+    // Aligned to 16 bytes. The contents are not defined.
     void* allocate(std::size_t bytes) {
         const std::size_t rounded = rounded_up(bytes);
         if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
@@ -4348,7 +4352,8 @@ public:
         return piece;
     }
 
-    // Makes the piece that was handed out last longer where it is; false when that cannot be.
+    // Makes the piece that was handed out last longer in place. Returns false when that is
+    // impossible.
     bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
         const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
         const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
@@ -4359,8 +4364,8 @@ public:
         return true;
     }
 
-    // Makes a piece longer that has a block of its own: the kernel moves its pages, nothing is
-    // copied. Null when it has none, or when that is refused.
+    // Makes a piece longer that has a block of its own: the kernel moves its pages, and nothing is
+    // copied. Returns null when the piece has no such block, or when the kernel refuses.
     void* move_and_extend(void* piece, std::size_t wanted) noexcept;
 
     // An object that lives as long as the arena; its destructor is never called.
@@ -4370,7 +4375,7 @@ public:
         return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
     }
 
-    // Everything that was handed out is gone.
+    // Gives back everything that was handed out.
     void release() noexcept {
         while (newest_ != nullptr) {
             block* older = newest_->older;
@@ -4383,7 +4388,8 @@ public:
         mapped_bytes_ = 0;
     }
 
-    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    // Takes over everything that `other` has handed out. This arena must not have handed out
+    // anything.
     void take(arena& other) noexcept {
         newest_ = other.newest_;
         free_ = other.free_;
@@ -4413,7 +4419,7 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
-    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    // Keeps the larger one of two unused blocks, because the next step will need one.
     void give_back(block* unused) noexcept;
 
     block* newest_ = nullptr;
@@ -4453,7 +4459,7 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     return begin;
 }
 
-// A block that holds pieces of several owners is the one in use, or was.
+// A block that holds pieces of several owners is not alone: it is or was the one in use.
 ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted) noexcept {
     auto* const alone = static_cast<block*>(piece) - 1;
     block** place = &newest_;
@@ -4477,8 +4483,9 @@ ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
     if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
-// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
-// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+// For work in steps, each of which needs memory only for itself. The destructor gives back
+// everything that was taken from the arena since the object was made. What was made before must not
+// grow meanwhile.
 class borrowed_memory {
 public:
     explicit borrowed_memory(arena& memory) noexcept
@@ -4505,7 +4512,7 @@ private:
 
 }  // namespace plain
 
-// The rooms that use the vocabulary spell it without a prefix.
+// The rooms that use this vocabulary write it without a prefix.
 namespace detail {
 using namespace plain;
 }
@@ -4517,7 +4524,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
 
-// text.hpp - characters that somebody else keeps.
+// text.hpp - a view of characters that somebody else owns.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
@@ -4531,8 +4538,8 @@ public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     constexpr text() noexcept = default;
-    // A call, as all below that take a literal: there are hundreds of those in code that is not
-    // optimised.
+    // Not inlined, like all functions below that take a literal, because code that is not optimised
+    // has hundreds of these calls.
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
     ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
@@ -4563,7 +4570,7 @@ public:
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
-    // Positions, or npos.
+    // These return positions, or npos.
     std::size_t find(char wanted, std::size_t from = 0) const noexcept;
     std::size_t find(text wanted, std::size_t from = 0) const noexcept;
     std::size_t rfind(char wanted) const noexcept;
@@ -4577,7 +4584,7 @@ public:
     bool ends_with(text end) const noexcept;
     bool contains(text wanted) const noexcept { return find(wanted) != npos; }
 
-    // Below 0, 0 or above 0, by unsigned bytes.
+    // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
     int compare(text other) const noexcept;
 
 private:
@@ -4601,7 +4608,7 @@ ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 
-// What stands behind the last slash; as zero-ended as the path.
+// What follows the last slash. It is zero-ended if the path is.
 ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
@@ -4614,7 +4621,7 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
-// Up to four texts, one behind the other, zero-ended, in the memory of the arena.
+// Joins up to four texts to one zero-ended text, in the memory of the arena.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));
@@ -4737,7 +4744,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Tells one file from another, and from its own later content.
+// Distinguishes one file from another, and from its own later content.
 struct file_identity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -5160,7 +5167,7 @@ ALLOCSCOPE_WARM_END
 
 #include <type_traits>
 
-// list.hpp - values in a row, in the memory of an arena.
+// list.hpp - an array of values in the memory of an arena.
 
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
 #define ALLOCSCOPE_PLAIN_LIST_HPP
@@ -5169,7 +5176,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
-// A list as the functions see it that know no types.
+// A list in the form that functions without a type parameter use.
 struct raw_list {
     arena* memory = nullptr;
     void* values = nullptr;
@@ -5177,7 +5184,7 @@ struct raw_list {
     std::size_t room = 0;
 };
 
-// Bytes. Smaller ones have no block of their own.
+// In bytes. Smaller lists have no block of their own.
 constexpr std::size_t large_list = std::size_t{32} * 1024;
 
 ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
@@ -5199,21 +5206,21 @@ ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std
     grown.room = wanted;
 }
 
-// Room for one more value at the end; it is not yet initialised.
-// Moves the values to where they lie no longer than needed, with no room for more.
+// Moves the values into `memory`, with no room for more.
 ALLOCSCOPE_NOINLINE void move_list(raw_list& moved, std::size_t value_bytes, arena& memory) {
     void* const kept = moved.size != 0 ? memory.allocate(moved.size * value_bytes) : nullptr;
     if (moved.size != 0) std::memcpy(kept, moved.values, moved.size * value_bytes);
     moved = {&memory, kept, moved.size, moved.size};
 }
 
+// Adds one more value at the end, which is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
     if (grown.size == grown.room)
         grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
-// A copy of a value, which may be one of the list's own, and move.
+// Adds a copy of a value. The value may be one of the list's own, which move when the list grows.
 ALLOCSCOPE_NOINLINE void* copy_to_list(raw_list& grown, const void* value,
                                        std::size_t value_bytes) {
     if (grown.size == grown.room) {
@@ -5235,14 +5242,14 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
-// What a list can do whatever its values are.
+// The part of a list that does not depend on the type of its values.
 class any_list {
 public:
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
     ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
     ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
+    // Forgets the values after the first `size`.
     ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
 
@@ -5256,7 +5263,7 @@ protected:
 template <class T>
 class list : public any_list {
 public:
-    list() noexcept = default;  // empty for good: it has no memory
+    list() noexcept = default;  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
 
     ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
@@ -5266,7 +5273,7 @@ public:
     ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
     ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
 
-    // A reference to the new value is good until the next one is added.
+    // The reference to the new value is valid until the next one is added.
     T& push_back(const T& value) {
         static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
@@ -5278,12 +5285,12 @@ public:
         }
     }
 
-    // The first time for just as many as are wanted.
+    // The first time, makes room for exactly as many as are wanted.
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
 
-    // What was gathered in borrowed memory stays in `memory`.
+    // Moves to `memory` what was gathered in borrowed memory.
     void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
@@ -6006,7 +6013,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// sort.hpp - puts values in order; equal ones stay as they were.
+// sort.hpp - sorts values; equal ones keep their order.
 
 #ifndef ALLOCSCOPE_PLAIN_SORT_HPP
 #define ALLOCSCOPE_PLAIN_SORT_HPP
@@ -6017,7 +6024,7 @@ namespace plain {
 
 using comes_first = bool (*)(const void* a, const void* b, const void* order);
 
-// Most values are pointers: those need no call.
+// Most values are pointers; these are copied without a call.
 ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
     if (value_bytes == sizeof(void*)) {
         std::memcpy(to, from, sizeof(void*));
@@ -6051,7 +6058,7 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
                                      comes_first less, const void* order, arena& scratch) {
     const std::size_t bytes = count * value_bytes;
     char* from = static_cast<char*>(values);
-    std::size_t sorted = value_bytes;  // so many bytes are in order
+    std::size_t sorted = value_bytes;  // how many bytes are in order
     while (sorted < bytes && !less(from + sorted, from + sorted - value_bytes, order)) {
         sorted += value_bytes;
     }
@@ -6087,8 +6094,8 @@ void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 
-// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
-// that one and for none after it.
+// Index of the first of `count` values for which `is_before` is false. It must be true for all
+// values before that one and false for all after it.
 template <class T, class IsBefore>
 std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
     std::size_t begin = 0;
@@ -6168,8 +6175,8 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
     return hash ^ (hash >> 32U);
 }
 
-// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
-// a row) make sums at equal distances, so the sum is folded before it is multiplied.
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (neighbouring
+// functions) make sums at equal distances, so the sum is folded before it is multiplied.
 ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
     return hash_finish(hash_finish(sum) * golden_multiplier);
 }
@@ -6221,7 +6228,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
 
 // --- the core ---
 
-// A table as the functions see it that know no types.
+// A table in the form that functions without a type parameter use.
 struct raw_table {
     struct slot {
         std::uint32_t entry;  // its number, from 1; 0: free
@@ -6241,7 +6248,7 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Null: not there.
+// Returns null when it is not there.
 ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
                                      std::uint64_t hash, same_key is_same,
                                      const void* key) noexcept {
@@ -6257,8 +6264,7 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
     }
 }
 
-// Room for an entry that is not there; it is not yet initialised.
-// Makes so many slots, a power of two, more than there are.
+// Makes `wanted` slots: a power of two, more than there are.
 ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
     const raw_table::slot* const before = in.slots;
     const std::size_t count = in.count;
@@ -6271,7 +6277,7 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
     }
 }
 
-// Room for so many entries, so that nothing moves until there are more.
+// Makes room for so many entries, so that nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t slots = 16;
     while (slots < entries * 2) slots *= 2;
@@ -6279,6 +6285,7 @@ ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
+// Adds an entry that is not there yet; it is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
     if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
@@ -6286,7 +6293,7 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
-// Of an entry, which begins with its key.
+// Whether an entry, which begins with its key, has this key.
 template <class Key>
 bool has_key(const void* entry, const void* key) {
     return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
@@ -6294,7 +6301,7 @@ bool has_key(const void* entry, const void* key) {
 
 // --- the table ---
 
-// What a table can do whatever its entries are.
+// The part of a table that does not depend on the types of its entries.
 class any_table {
 public:
     std::size_t size() const noexcept { return raw_.entries.size; }
@@ -6320,16 +6327,16 @@ public:
         Value value;
     };
 
-    table() noexcept = default;  // empty for good
+    table() noexcept = default;  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
 
     entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
     entry* end() const noexcept { return begin() + raw_.entries.size; }
 
-    // For those who know how many keys there may be.
+    // For callers that know how many keys there may be.
     void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
 
-    // Null: not there.
+    // Returns null when it is not there.
     Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
@@ -6340,7 +6347,7 @@ public:
         bool is_new;
     };
 
-    // The value of the key, value-initialised when it was not there.
+    // Returns the value of the key, value-initialised if the key was not there.
     place insert(const Key& key) {
         static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
@@ -7353,7 +7360,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What the hooks ask the allocator for at least, so that no two blocks share a slot.
+// The least size that the hooks ask the allocator for, so that no two blocks share a slot.
 constexpr std::size_t smallest_block_bytes = 24;
 
 struct live_object {
@@ -7369,15 +7376,16 @@ public:
     static constexpr std::uint32_t cohort_bits = 25;
     static constexpr std::uint32_t last_cohort = (1U << cohort_bits) - 1U;
     static constexpr std::uint32_t last_session = 4095;
-    // Sizes from here on stand in the slot after the record's own.
+    // Sizes from here on are stored in the slot after the record's own.
     static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
 
     using slot = atomic<std::uint64_t>;
 
-    // Until it is true, only prepare, for_each, wipe and resident may be called.
+    // Until this is true, only prepare, for_each, wipe and resident may be called.
     bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
 
-    // False when there is no memory for the first level. Called again after a failure.
+    // Returns false when there is no memory for the first level. May be called again after a
+    // failure.
     bool prepare() noexcept {
         if (is_ready()) return true;
         void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
@@ -7432,13 +7440,13 @@ public:
     ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
         return static_cast<std::uint32_t>(record >> cohort_shift) & last_cohort;
     }
-    // The cohort of a record that begins as those of this session do: record_head(session, 0). Else
-    // more than any cohort.
+    // The cohort of a record that begins like those of this session; `head` is record_head(session,
+    // 0). For any other record, a number greater than any cohort.
     ALLOCSCOPE_FAST_PATH static std::uint64_t cohort_in_session(std::uint64_t record,
                                                                 std::uint64_t head) noexcept {
         return (record ^ head) >> cohort_shift;
     }
-    // A long record keeps its size in the next slot; a short one is all in its own.
+    // A long record keeps its size in the next slot; a short one is complete in its own.
     ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
         return bytes >= size_mask;
     }
@@ -7454,8 +7462,9 @@ public:
         return bytes;
     }
 
-    // Calls visit(live_object) for every record of the session. The program may go on meanwhile:
-    // a block that dies or is born during the walk is visited or not. Stops when visit says false.
+    // Calls visit(live_object) for every record of the session. The program may go on meanwhile: a
+    // block that dies or is born during the loop may be visited or not. Stops when visit returns
+    // false.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) noexcept {
         leaf_pointer* regions = regions_.load(memory_order::acquire);
@@ -7484,7 +7493,7 @@ private:
     static constexpr std::uint32_t address_bits = 47;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
-    // One slot more: a huge block that begins in the last granule keeps its size there.
+    // One more slot: a huge block that begins in the last granule keeps its size there.
     static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
     static constexpr std::uint32_t half_shift = 26;
     static constexpr std::uint32_t cohort_shift = 27;
@@ -7544,7 +7553,8 @@ private:
         }
     }
 
-    // Pages that were never written are not in memory. They are skipped: a read would map them.
+    // Pages that were never written are not in memory. They are skipped, because a read would map
+    // them.
     template <class Visit>
     static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
                            Visit&& visit) noexcept {
@@ -7573,7 +7583,8 @@ private:
 using live_object_map = object_map<5>;      // every block
 using sampled_object_map = object_map<12>;  // blocks that begin at a page
 
-// Where sampled blocks begin, so that a free of any other block costs one test of its address.
+// The alignment of sampled blocks. With it, a free of any other block costs one test of its
+// address.
 constexpr std::size_t sampled_alignment = std::size_t{1} << 12U;
 
 }  // namespace detail
@@ -7994,7 +8005,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_GATE_HPP
 
-// child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
+// child_mark.hpp - tells a process that it was forked, by any means, without a system call.
 
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
@@ -8005,7 +8016,7 @@ namespace detail {
 
 class child_mark {
 public:
-    // Once, before it is asked by more than one thread.
+    // Called once, before several threads use the mark.
     void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
@@ -8018,13 +8029,14 @@ public:
         state_.store(state, memory_order::release);
     }
 
-    // In a child that has not mended what its parent's threads left behind.
+    // True in a child that has not mended what its parent's threads left behind.
     ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
         const atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         return state != nullptr && state->load(memory_order::acquire) != settled;
     }
 
-    // True for one thread of such a child, which then has to call settle(); the others wait for it.
+    // Returns true in one thread of such a child, which then has to call settle(). The others wait
+    // for it.
     bool claim() noexcept {
         atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         if (state == nullptr) return false;
@@ -8074,7 +8086,7 @@ public:
         return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
     }
 
-    // Whole pages; null when the area is full.
+    // Takes whole pages. Returns null when the area is full.
     void* take(std::size_t bytes) noexcept {
         const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
@@ -8192,7 +8204,7 @@ private:
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
         fresh->used.store(sizeof(block), memory_order::relaxed);
-        // Release: whoever sees the block sees its head.
+        // Release: a thread that sees the block sees its head.
         if (!current_.compare_exchange_strong(seen, fresh, memory_order::acq_rel)) {
             return_lasting_pages(pages, block_bytes);
         }
@@ -8208,7 +8220,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
-// page_list.hpp - values in a row, in pages from the kernel.
+// page_list.hpp - an array of values in pages from the kernel.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
@@ -8231,7 +8243,7 @@ public:
         values_[size_++] = value;
     }
 
-    // Forgets the values behind the first `size`.
+    // Forgets the values after the first `size`.
     void cut(std::size_t size) noexcept { size_ = size; }
     void clear() noexcept {
         size_ = 0;
@@ -8244,7 +8256,8 @@ public:
     }
 
 private:
-    // The list is whole at every instruction: a signal handler may jump out of it.
+    // The list is whole at every instruction, because a signal handler may jump out of this
+    // function.
     ALLOCSCOPE_NOINLINE bool grow() noexcept {
         constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;
@@ -8341,17 +8354,18 @@ public:
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
         __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // the sanitizer sees it
 #else
-        // One instruction; compilers make three of an atomic load, an addition and a store. An
-        // event takes eight instructions less, and a signal handler finds the addition done or not
-        // begun.
+        // One instruction. Compilers make three of an atomic load, an addition and a store. An
+        // event takes eight instructions less, and a signal handler finds the addition either done
+        // or not begun.
         __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
 #endif
     }
-    // Any thread may call it; then nobody may use add() on the same counter. A locked instruction.
+    // Any thread may call this. Then nobody may use add() on the same counter. A locked
+    // instruction.
     void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }
-    // Owner only, or while no thread can write.
+    // For the owner only, or while no thread can write.
     void set(std::uint64_t value) noexcept {
         __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
     }
@@ -8369,7 +8383,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
 
-// stack_bounds.hpp - between which addresses this thread's stack may be read.
+// stack_bounds.hpp - the addresses between which this thread's stack may be read.
 
 #ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 #define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
@@ -8423,15 +8437,15 @@ inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     return {};
 }
 
-// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
-// the main one.
+// The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
+// own stack nor the main one.
 inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
-// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
+// The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
 inline stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
@@ -8442,7 +8456,7 @@ inline stack_bounds alternate_stack_in_use() noexcept {
     return {low, low + handlers.ss_size};
 }
 
-// What may be read on a stack of unknown extent: the rest of the page we stand on.
+// What may be read on a stack of unknown extent: the rest of the current page.
 inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
     return {stack_pointer, (stack_pointer | 4095U) + 1};
 }
@@ -9249,13 +9263,13 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 #endif
 }
 
-// The highest bit of each byte: 0xffff, when all bits are set.
+// The highest bit of each byte; 0xffff when all bits are set.
 ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
     using bytes = char __attribute__((vector_size(16)));
     return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
 }
 
-// All bits set where 32 bits are the same in both.
+// All bits are set where 32 bits are the same in both.
 ALLOCSCOPE_FAST_PATH two_words equal_halves(two_words first, two_words second) noexcept {
     const auto same = reinterpret_cast<four_halves>(first) == reinterpret_cast<four_halves>(second);
     return reinterpret_cast<two_words>(same);
@@ -9267,7 +9281,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_TWO_WORDS_HPP
 
-// site_table.hpp - every distinct stack once, with a small number for it.
+// site_table.hpp - keeps every distinct stack once and gives it a small number.
 
 #ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
 #define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
@@ -9282,13 +9296,13 @@ struct site {
     atomic<site*> next;
     std::uint32_t id;
     std::uint16_t frame_count;
-    std::uint16_t tag;  // number of an allocation_tag; behind frame_count, see is_stack
+    std::uint16_t tag;  // number of an allocation_tag; follows frame_count, see is_stack
 
     const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
     }
-    // Reads in steps of 16 bytes, as chain_memo.hpp writes them. A read of another width would have
-    // to wait until the writes of a moment ago have reached the cache.
+    // Reads in steps of 16 bytes, because chain_memo.hpp writes the addresses in such steps. A read
+    // of another width would have to wait until the latest writes have reached the cache.
     ALLOCSCOPE_FAST_PATH bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
                                        std::uint32_t other_count,
                                        std::uint32_t other_tag) const noexcept {
@@ -9322,7 +9336,7 @@ public:
                     frames, frame_count, tag);
     }
 
-    // The one site of this stack, or null when there is no room for another.
+    // The one site of this stack, made if there is none yet; null when there is no room for it.
     site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
                  std::uint32_t frame_count, std::uint32_t tag = 0) noexcept {
         bucket* buckets = prepared_buckets();
@@ -9335,7 +9349,7 @@ public:
         site* seen = first;
         for (;;) {
             fresh->next.store(seen, memory_order::relaxed);
-            // Release: whoever finds the site finds its frames.
+            // Release: a thread that finds the site sees its frames.
             if (place.compare_exchange_weak(seen, fresh, memory_order::acq_rel)) break;
             if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
@@ -9359,7 +9373,7 @@ public:
         return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
     }
 
-    // Forgets every site. The arena that held them is released by the caller.
+    // Forgets every site. The caller releases the arena that held them.
     void release() noexcept {
         bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
@@ -9454,18 +9468,18 @@ class cohort_of_site {
 public:
     struct entry {
         std::uint64_t shape;  // 0: none that can be recognised
-        std::uint32_t epoch;  // for which `cohort` is right
+        std::uint32_t epoch;  // the epoch for which `cohort` is valid
         std::uint32_t cohort;
     };
 
-    // Null when the thread has not been at this site, nor at one of its neighbours.
+    // Returns null when the thread has not been at this site, nor at one of its neighbours.
     ALLOCSCOPE_FAST_PATH entry* existing(std::uint32_t site_id) const noexcept {
         if (directory_ == nullptr) return nullptr;
         entry* const chunk = directory_[site_id / site_table::chunk_sites];
         return chunk == nullptr ? nullptr : chunk + site_id % site_table::chunk_sites;
     }
 
-    // Null when there is no memory.
+    // Returns null when there is no memory.
     entry* find(page_arena& arena, std::uint32_t site_id) noexcept {
         if (directory_ == nullptr) {
             directory_ = static_cast<entry**>(reserve_pages(directory_bytes));
@@ -9479,7 +9493,7 @@ public:
         return chunk + site_id % site_table::chunk_sites;
     }
 
-    // Forgets everything. The arena that held the chunks is released by the caller.
+    // Forgets everything. The caller releases the arena that held the chunks.
     void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
         directory_ = nullptr;
@@ -9511,9 +9525,9 @@ struct cohort_facts {
     atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
     atomic<std::uint32_t> owner;    // number of the thread state that made it
     atomic<std::uint32_t> site;
-    atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
-    // Low half of the thread's instance number. It tells the thread from another one that had the
-    // same state, unless 2^32 threads were started in between.
+    atomic<std::uint32_t> next;  // the next cohort of the epoch; 0 ends the list
+    // Low half of the thread's instance number. It distinguishes the thread from another one that
+    // had the same state, unless 2^32 threads were started in between.
     atomic<std::uint32_t> instance;
 };
 
@@ -9528,10 +9542,10 @@ struct alignas(32) cohort {
     owned_counter deaths;  // by the thread that made the cohort
     owned_counter death_bytes;
 
-    // The last two, as other threads have them in tables of their own.
+    // The last two members, in the form that other threads have in their own tables.
     death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
 
-    // Of a cohort in the table.
+    // For a cohort in the table.
     cohort_facts& facts() noexcept {
         return *reinterpret_cast<cohort_facts*>(reinterpret_cast<char*>(this) + page_bytes / 2);
     }
@@ -9542,11 +9556,11 @@ static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
               "own_deaths() is laid out as the members are");
 static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
 
-// A cohort of samples goes on in the counters of the next three, where births and deaths then count
-// samples, and the bytes are those that the samples stand for. Any thread may count a death there,
-// with locked instructions: samples are few.
+// A cohort of samples continues in the place of the next three cohorts' counters. Its births and
+// deaths count samples, and its bytes are those that the samples stand for. Any thread may count a
+// death there, with locked instructions, because samples are few.
 struct sampled_part {
-    // As in sampling/sample_sums.hpp; sums of weights.
+    // Sums of weights, as in sampling/sample_sums.hpp.
     struct sums {
         atomic<double> objects;
         atomic<double> objects_variance;
@@ -9558,7 +9572,7 @@ struct sampled_part {
     sums deaths;
     atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
 };
-// Ids of sampled cohorts are multiples of it, so that all parts of one lie in one page.
+// Ids of sampled cohorts are multiples of this, so that all parts of one lie in one page.
 constexpr std::uint32_t sampled_cohort_parts = 4;
 static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort),
               "it lies in the place of the next cohorts");
@@ -9570,8 +9584,8 @@ inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
-// What a cohort had at a peak, and at which: one value of 16 bytes, so that a thread which is held
-// up cannot write half of it, or an old one over a newer one.
+// What a cohort had at a peak, and at which one. It is one value of 16 bytes, so that a thread that
+// is delayed cannot write half of it, or an old value over a newer one.
 struct alignas(16) kept_at_peak {
     std::uint64_t low;   // 48 bits of the bytes of the peak, 16 bits of the objects
     std::uint64_t high;  // 48 bits of the bytes, 16 bits of the objects
@@ -9589,7 +9603,7 @@ struct alignas(16) kept_at_peak {
     std::uint64_t objects() const noexcept { return low >> 48U | high >> 48U << 16U; }
     std::uint64_t bytes() const noexcept { return high & most_bytes; }
 
-    // Any thread. Half of what is read may be of another time; replace() then fails.
+    // Any thread may call this. The two halves may be of different times; replace() then fails.
     kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
@@ -9601,8 +9615,9 @@ struct alignas(16) kept_at_peak {
     }
 };
 
-// A cohort of a window with options::details goes on in the counters of the next seven. Any thread
-// may count a death in it, with locked instructions; all else is of the thread that made it.
+// A cohort of a window with options::details continues in the place of the next seven cohorts'
+// counters. Any thread may count a death in it, with locked instructions; everything else is
+// written only by the thread that made it.
 struct detailed_part {
     kept_at_peak kept;
     atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
@@ -9630,10 +9645,10 @@ public:
     static constexpr std::uint32_t page_ids = 128;
     static constexpr std::uint32_t page_count = (1U << id_bits) / page_ids;
 
-    // False when there are no addresses for the table. Called again after a failure.
+    // Returns false when there are no addresses for the table. May be called again after a failure.
     bool prepare() noexcept {
         if (is_prepared_.load(memory_order::acquire)) return true;
-        // Where addresses are few, most of them are left to the program.
+        // Where addresses are limited, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
         while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
@@ -9661,8 +9676,8 @@ public:
         return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
-    // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are
-    // never given out, so that 0 can mean "none".
+    // Returns the id of the first of 64 fresh cohorts, or 0 when there is no room. Ids of the first
+    // page are never given out, so that 0 can mean "none".
     std::uint32_t add_page() noexcept {
         std::uint32_t page = next_page_.load(memory_order::relaxed);
         do {
@@ -9723,7 +9738,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 
-// foreign_deaths.hpp - what threads freed of the cohorts of other threads.
+// foreign_deaths.hpp - counts what threads freed of the cohorts of other threads.
 
 #ifndef ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 #define ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
@@ -9746,7 +9761,8 @@ constexpr std::size_t foreign_directory_bytes =
 // The chunks of all threads, by page of the cohort table.
 class foreign_death_lists {
 public:
-    // Any thread. False when there is no memory for the lists. Called again after a failure.
+    // Any thread may call this. Returns false when there is no memory for the lists. May be called
+    // again after a failure.
     ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (!is_empty()) return true;
         void* fresh = reserve_lasting_pages(foreign_directory_bytes);
@@ -9759,18 +9775,18 @@ public:
         return true;
     }
 
-    // Any thread, after prepare(): the chunk is for the page of this cohort.
+    // Any thread may call this, after prepare(). The chunk is for the page of this cohort.
     void add(foreign_chunk& fresh, std::uint32_t id) noexcept {
         foreign_chunk_pointer& first =
             first_of_.load(memory_order::acquire)[id / cohort_table::page_ids];
         foreign_chunk* next = first.load(memory_order::relaxed);
         do {
             fresh.next.store(next, memory_order::relaxed);
-            // Release: whoever finds the chunk finds its `next`.
+            // Release: a thread that finds the chunk sees its `next`.
         } while (!first.compare_exchange_weak(next, &fresh, memory_order::acq_rel));
     }
 
-    // Whether a thread has ever freed what another one allocated.
+    // Whether no thread has ever freed what another one allocated.
     bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
@@ -9784,7 +9800,7 @@ public:
         }
     }
 
-    // Forgets everything. The arena that held the chunks is released by the caller.
+    // Forgets everything. The caller releases the arena that held the chunks.
     void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
@@ -9807,14 +9823,14 @@ public:
         }
         return nullptr;
     }
-    // Likewise, made when there are none; null when there is no memory for them.
+    // Does the same, but makes counters when there are none. Null when there is no memory for them.
     foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
                                std::uint32_t id) noexcept {
         foreign_count* known = existing(id);
         return known != nullptr ? known : add_chunk(arena, lists, id);
     }
 
-    // Forgets everything. The arena that held the chunks is released by the caller.
+    // Forgets everything. The caller releases the arena that held the chunks.
     void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
         directory_ = nullptr;
@@ -9908,13 +9924,13 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp), so that one
-// return address in two modules makes two sites.
+// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp). So one return
+// address in two modules makes two sites.
 inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
     return hash_finish(hash_step(fingerprint, start));
 }
 
-// Whether modules can be told apart without a lock; else none is ever noted.
+// Whether modules can be told apart without a lock. Otherwise none is ever noted.
 inline bool can_tell_modules() noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     return &_dl_find_object != nullptr;
@@ -9923,12 +9939,12 @@ inline bool can_tell_modules() noexcept {
 #endif
 }
 
-// Without initialisers: compilers would write out those of a thousand.
+// Without initialisers, because compilers would write out those of a thousand objects.
 struct met_module {
     std::uintptr_t start;
     std::uintptr_t size;
     std::uintptr_t base;        // run-time address minus linked address
-    std::uint64_t fingerprint;  // 0: there is nothing to tell it by
+    std::uint64_t fingerprint;  // 0: there is nothing to compute it from
     const char* path;           // as the loader knows it; "" when it was too long to keep
     std::uint32_t number;       // from 1
     bool has_build_id;
@@ -9940,16 +9956,16 @@ struct met_module {
     std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
-// In pages of its own: see state/recording_head.hpp.
+// On pages of its own: see state/recording_head.hpp.
 class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
 
     constexpr met_modules() noexcept = default;
-    // Numbers from `first` on, instead of from 1.
+    // Numbers the modules from `first` on, instead of from 1.
     explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
 
-    // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
+    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room.
     void note(const met_module& seen) noexcept {
         if (find(seen) != nullptr) return;
         const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
@@ -9964,7 +9980,7 @@ public:
         is_ready_[at].store(true, memory_order::release);
     }
 
-    // The one that was noted first of those that held the address; null: none.
+    // The first module noted of those that held the address; null when there is none.
     const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
@@ -9973,7 +9989,7 @@ public:
         return nullptr;
     }
 
-    // How many there may be: at() is null for those that are not there yet.
+    // How many there may be. at() returns null for those that are not complete yet.
     std::uint32_t count() const noexcept {
         const std::uint32_t taken = taken_.load(memory_order::relaxed);
         return taken < most ? taken : most;
@@ -9982,7 +9998,7 @@ public:
         return is_ready_[index].load(memory_order::acquire) ? &modules_[index] : nullptr;
     }
 
-    // This is a copy of what lay at `address`: the paths are found here.
+    // Called in a copy of what lay at `address`: makes the paths point into the copy.
     void move_from(std::uintptr_t address) noexcept {
         const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(this) - address;
         for (std::uint32_t i = 0; i < count(); ++i) {
@@ -10030,8 +10046,8 @@ private:
 
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
 
-// For a report about another process than this one: the modules that were loaded when its recording
-// began, the program first. Otherwise empty.
+// For a report about another process: the modules that were loaded when the recording of that
+// process began, the program first. Otherwise empty.
 ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
 
 inline bool names_another_process() noexcept {
@@ -10058,7 +10074,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// `found` is a segment of the program, or all of it.
+// `found` is one segment of the program, or all of it.
 inline void widen_to_program(struct dl_find_object& found) noexcept {
     constexpr std::uintptr_t page = 4096;
     const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
@@ -10079,7 +10095,7 @@ inline void widen_to_program(struct dl_find_object& found) noexcept {
     found.dlfo_map_end = reinterpret_cast<void*>(base + high);
 }
 
-// False: no module holds it, or glibc is older than 2.35.
+// Returns false when no module holds it, or when glibc is older than 2.35.
 inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
     if (&_dl_find_object == nullptr ||
         _dl_find_object(reinterpret_cast<void*>(address), &out) != 0) {
@@ -10102,7 +10118,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
-// Defined by the linker: the ELF header of the module that this is compiled into.
+// Defined by the linker: the ELF header of the module that this code is compiled into.
 extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
 ALLOCSCOPE_COOL_BEGIN
@@ -10114,8 +10130,8 @@ struct module_segments {
     std::size_t count = 0;
     std::uintptr_t base = 0;  // what is added to the addresses in the list
 
-    // The loaded segment that has all of `flags` and holds `address` in the part that is in the
-    // file.
+    // The loaded segment that has all of `flags` and holds `address` in the part that comes from
+    // the file.
     const Elf64_Phdr* holder_of(std::uintptr_t address, unsigned flags) const noexcept {
         for (std::size_t i = 0; i < count; ++i) {
             const Elf64_Phdr& each = first[i];
@@ -10158,7 +10174,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
-// return_address_check.hpp - could this number be a return address?
+// return_address_check.hpp - whether a number could be a return address.
 
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
@@ -10188,7 +10204,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
     return false;
 }
 
-// mov $15, %rax; syscall: where the kernel lets a signal handler return to.
+// mov $15, %rax; syscall: the code to which a signal handler returns.
 inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&
@@ -10240,11 +10256,11 @@ enum class rule_kind : std::uint8_t {
     outermost,      // this frame has no caller
     unsupported,    // described in a way that is not followed here
     realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
-    no_table,       // no record is about this code, but a call stands before the address
+    no_table,       // no record covers this code, but the address follows a call
     saved_sp        // CFA = the word at sp + cfa_offset, plus 8; not below sp, a multiple of 8
 };
 
-// How long what is known about the code of a module stays true.
+// How long the knowledge about the code of a module stays true.
 enum class module_life : std::uint8_t {
     permanent,    // the program, and what was loaded with it
     may_go,       // dlclose may unload it; its build id tells whether it is still the same
@@ -10284,7 +10300,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
 
-// module_identity.hpp - is the module at this address still the one it was?
+// module_identity.hpp - whether the module at an address is still the one it was.
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
@@ -10296,9 +10312,9 @@ namespace detail {
 struct module_identity {
     std::uintptr_t start = 0;  // of its addresses; 0: no module
     std::uintptr_t size = 0;
-    std::uint64_t fingerprint = 0;  // 0: not looked for, or there is nothing to tell it by
+    std::uint64_t fingerprint = 0;  // 0: not computed, or there is nothing to compute it from
     module_life life = module_life::permanent;
-    const link_map* loaded = nullptr;  // good while the module is on the caller's stack
+    const link_map* loaded = nullptr;  // valid while the module is on the caller's stack
 
     bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
@@ -10312,7 +10328,7 @@ struct module_identity {
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
-// Whether the module was loaded with the program, as far as can be told without a lock.
+// Whether the module was loaded with the program, as far as this can be told without a lock.
 inline bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
@@ -10341,7 +10357,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
     return {};
 }
 
-// Reads the module at `found`, which may go: how long it lives, and what it is told by.
+// Reads how long the module at `found`, which may be unloaded, lives, and its fingerprint.
 inline void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
@@ -10352,7 +10368,7 @@ inline void read_fingerprint(module_identity& found) noexcept {
         found.life = module_life::may_go;
         return;
     }
-    // The page is mapped, and it is as in the file when nobody may write to it.
+    // The page is mapped. It is the same as in the file if it is not writable.
     const Elf64_Phdr* const first = segments.holder_of(found.start, PF_R);
     if (first == nullptr || (first->p_flags & PF_W) != 0) return;
     found.fingerprint =
@@ -10371,8 +10387,8 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
     return found;
 }
 
-// Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
-// of modules is written with locked instructions.
+// Keeps for good what reports will have to know of a module that may be unloaded. Not called in a
+// walk, because the table of modules is written with locked instructions.
 ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
     met_module met{};
     met.start = seen.start;
@@ -10751,18 +10767,18 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // One row of the table: where sp, rbp and the return address of the caller are. It is small,
-// because a machine has ten of them on the stack of the program.
+// because a machine has ten rows on the stack of the program.
 struct cfi_row {
-    // word_at_sp: 8 more than the word there
+    // word_at_sp: the word there, plus 8
     enum class base : std::uint8_t { other, sp, bp, word_at_bp, word_at_sp };
-    // at_bp: at an offset from bp as it is now, not from the CFA
+    // at_bp: at an offset from the present bp, not from the CFA
     enum class place : std::uint8_t { unchanged, saved, undefined, other, at_bp };
 
     std::int32_t cfa_offset = 0;
     std::int16_t bp_offset = 0;
     base cfa_from : 3;
     place bp : 3;
-    place return_address : 3;  // saved: at CFA - 8, elsewhere is `other`
+    place return_address : 3;  // saved: at CFA - 8; anywhere else: `other`
 
     cfi_row() noexcept
         : cfa_from(base::other), bp(place::unchanged), return_address(place::unchanged) {}
@@ -10776,8 +10792,8 @@ public:
                 const frame_description& about) noexcept
         : frames_(frames), data_(data), about_(about) {}
 
-    // The row for the instruction at `code`, which must be in the function. False: the program
-    // cannot be followed.
+    // Finds the row for the instruction at `code`, which must be in the function. Returns false
+    // when the program cannot be followed.
     bool run_to(std::uint64_t code) noexcept {
         wanted_ = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
@@ -10962,9 +10978,9 @@ private:
         if (row_.cfa_offset != offset) is_odd_ = true;
     }
 
-    // Two expressions are followed for the CFA. For a function that aligns its stack, gcc writes
+    // Two expressions are supported for the CFA. For a function that aligns its stack, gcc writes
     // "the word at bp + offset" (and "at bp + offset" for the saved bp). OpenSSL's assembler writes
-    // "the word at sp + offset, plus 8" for the same; the word is sp as it was on entry.
+    // "the word at sp + offset, plus 8" instead, where the word is sp as it was on entry.
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         const std::uint8_t* const end = expression.data + expression.size;
@@ -10989,7 +11005,7 @@ private:
         row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
-    // Whether the expression is that register + offset, then `rest` more bytes.
+    // Whether the expression is that register + offset, followed by `rest` bytes.
     static bool is_at(std::uint8_t operation, const byte_view& expression, std::size_t rest,
                       std::int64_t& offset) noexcept {
         byte_cursor in{expression};
@@ -11035,7 +11051,7 @@ private:
     const mapped_bytes& frames_;
     std::uint64_t data_;
     const frame_description& about_;
-    const byte_view* program_ = nullptr;  // the one that runs
+    const byte_view* program_ = nullptr;  // the program that is running
     byte_cursor in_;
     std::uint64_t location_ = 0;
     std::uint64_t wanted_ = 0;
@@ -11105,7 +11121,8 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
     return rule;
 }
 
-// Not inlined, like the search for the record: the two do not need their stacks at the same time.
+// Not inlined, like the search for the record: the two do not need their stack space at the same
+// time.
 ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
                                                   const frame_description& about,
                                                   std::uint64_t code) noexcept {
@@ -11114,9 +11131,8 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
     return rule_kind::unsupported;
 }
 
-// The rule for a return address. `unknown`: no record is about the call before it. In a frame that
-// a signal interrupted, the address is that of the next instruction, and there is no call before
-// it.
+// The rule for a return address. `unknown`: no record covers the call before it. In a frame that a
+// signal interrupted, the address is that of the next instruction, and there is no call before it.
 ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
                                                     std::uintptr_t pc) noexcept {
     frame_description about;
@@ -11176,14 +11192,14 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
 
 namespace cfi_to_rule_detail {
 
-// Not inlined, so that its stack is not needed while a machine runs.
+// Not inlined, so that its stack space is not needed while a machine runs.
 ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
     return is_return_address(pc) ? rule_kind::no_table : rule_kind::unknown;
 }
 
 }  // namespace cfi_to_rule_detail
 
-// The rule for the frame that goes on at the return address `pc`, which may be any number.
+// The rule for the frame that continues at the return address `pc`, which may be any number.
 ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
@@ -11202,7 +11218,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
-// known_rules.hpp - the unwind rules that any thread has found, for all of them.
+// known_rules.hpp - the unwind rules that any thread has found, shared by all threads.
 
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
@@ -11213,7 +11229,7 @@ namespace detail {
 
 class known_rules {
 public:
-    // Until it was called and found memory, nothing is kept.
+    // Nothing is kept until this was called and found memory.
     void prepare() noexcept {
         if (elements_.load(memory_order::acquire) != nullptr) return;
         void* pages = reserve_pages(element_count * sizeof(element));
@@ -11225,7 +11241,7 @@ public:
         }
     }
 
-    // False: not known.
+    // Returns false when the rule is not known.
     bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
         const element* line = line_of(pc);
         if (line == nullptr) return false;
@@ -11238,7 +11254,7 @@ public:
         return false;
     }
 
-    // `rule` is of a module that stays.
+    // `rule` must come from a module that stays.
     void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
         element* line = line_of(pc);
         if (line == nullptr) return;
@@ -11296,16 +11312,16 @@ namespace detail {
 
 class rule_cache {
 public:
-    // The rule for the frame that goes on at `pc`; for 0 it is `unknown`. The reference is valid
-    // until the next call.
+    // The rule for the frame that continues at `pc`; `unknown` for 0. The reference is valid until
+    // the next call.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
         const entry& home = entries_[home_of(pc)];
         if (ALLOCSCOPE_LIKELY(home.pc == pc)) return home.rule;
         return rule_from_line(pc);
     }
 
-    // The rule of a `pc` for which rule_for found one that may go. `checked` is the module that was
-    // looked at last: while the walk stays in it, it need not be looked at again.
+    // The rule for a `pc` for which rule_for found one that may go. `checked` is the module that
+    // was checked last; while the walk stays in it, it is not checked again.
     ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
                                                    module_identity& checked) noexcept {
         if (!checked.holds(pc - 1)) {
@@ -11326,7 +11342,7 @@ public:
         ++generation_;
     }
 
-    // Another number: rules may have changed since.
+    // Another number than before means that rules may have changed.
     std::uint32_t generation() const noexcept { return generation_; }
 
 private:
@@ -11340,11 +11356,11 @@ private:
     static constexpr std::uint32_t most_modules = 32;
 
     // Each address has a home, and three other elements in the same cache line for when the home is
-    // taken: in a direct-mapped table of this size two of fifty addresses usually share a home, and
+    // taken. In a direct-mapped table of this size two of fifty addresses usually share a home, and
     // a loop over both would find each rule anew every time.
     //
     // The low 13 bits of addresses of code are as good as random. A real multiplication would take
-    // a tenth of the time of a walk, which waits for the result at each frame.
+    // a tenth of the time of a walk, because the walk waits for the result at each frame.
     ALLOCSCOPE_FAST_PATH static std::size_t home_of(std::uintptr_t pc) noexcept {
         return (pc * 9) / sizeof(entry) % entry_count;
     }
@@ -11373,7 +11389,7 @@ private:
         return found;
     }
 
-    // By itself, so that the search above does not need stack for this, too.
+    // A separate function, so that the search above does not need stack space for this, too.
     ALLOCSCOPE_NOINLINE void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
@@ -11385,9 +11401,10 @@ private:
         keep(pc, found);
     }
 
-    // Puts the rule at home, unless one is there that belongs there: then it becomes a guest of
-    // another element, one that is free or has a guest, or takes the home if there is none. A
-    // signal handler that jumps away in the middle leaves an empty element, never a wrong pair.
+    // Puts the rule at its home, unless the rule there is at home, too. Then it becomes a guest of
+    // another element, which is free or has a guest; if there is no such element, it takes the
+    // home. A signal handler that jumps away in the middle leaves an empty element, never a wrong
+    // pair.
     ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
         entry* at = &place(home, 0);
@@ -11443,8 +11460,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Reads a word of the stack. Under AddressSanitizer it does so in asm: garbage frame pointers may
-// lead to the red zone of a local variable, and reading that is harmless.
+// Reads a word of the stack. Under AddressSanitizer it does so in asm, because garbage frame
+// pointers may lead to the red zone of a local variable. Reading that is harmless.
 ALLOCSCOPE_FAST_PATH std::uintptr_t read_stack_word(std::uintptr_t address) noexcept {
 #if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
     std::uintptr_t word;
@@ -11465,8 +11482,8 @@ struct walked_stack {
     static constexpr std::uint32_t most_words = max_stack_frames + 1;
 
     std::uint32_t frame_count;
-    std::uint32_t return_count;  // of `returns`: may be one more, which ended the walk
-    std::uint32_t pair_count;    // of has_saved_below
+    std::uint32_t return_count;  // of `returns`, including the one that may have ended the walk
+    std::uint32_t pair_count;    // how many of has_saved_below are set
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
@@ -11484,13 +11501,13 @@ struct walked_stack {
     stack_word others[most_words];  // saved frame and stack pointers that lie elsewhere
 };
 
-// Whether the method follows the rule as it is.
+// Whether the method follows the rule unchanged.
 ALLOCSCOPE_FAST_PATH bool is_obeyed_as_it_is(unwinding method, const unwind_rule& rule) noexcept {
     return rule.kind != rule_kind::unsupported && rule.kind != rule_kind::no_table &&
            method != unwinding::frame_pointers;
 }
 
-// The rule that is followed instead under a method: where to go, `outermost` at the end, `unknown`.
+// The rule that the method follows instead: where to go, `outermost` for the end, or `unknown`.
 inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcept {
     const bool is_end = rule.kind == rule_kind::unknown || rule.kind == rule_kind::outermost;
     if (is_end || is_obeyed_as_it_is(method, rule)) return rule;
@@ -11500,7 +11517,7 @@ inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcep
     return obeyed;
 }
 
-// For each module of the walked stack that may be unloaded, and is still on the stack.
+// Calls visit(module) for each module that may be unloaded and is still on the walked stack.
 template <class Visitor>
 void visit_modules_that_may_go(const walked_stack& stack, const Visitor& visit) noexcept {
     if (stack.module_sum == 0) return;
@@ -11519,7 +11536,7 @@ public:
                unwinding method = unwinding::automatic) noexcept
         : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
 
-    // `frame` is where the hook saved the frame pointer, below its own return address. That
+    // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
         begin();
@@ -11534,7 +11551,7 @@ public:
             out_.returns[frames] = {at.cfa - sizeof(std::uintptr_t), pc};
             out_.has_saved_below[frames] = false;
             if (at.saved_bp != 0) restore_bp(at.saved_bp, frames);
-            // Whether it is a return address at all, only its rule can say.
+            // Only its rule can say whether it is a return address at all.
             if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
                 out_.return_count = frames + 1;
                 shape += shape_of_word(out_.returns[frames]);
@@ -11577,8 +11594,9 @@ private:
     }
 
     // Two walks of one thread with the same return addresses and the same shape have read the same
-    // words at the same addresses. It is a sum of one part for each place where a return address
-    // stood, one for each other word with its value, and this one for what else decides the way.
+    // words at the same addresses. The shape is a sum of one part for the place of each return
+    // address, one part for each other word with its value, and this start for everything else that
+    // decides the way.
     std::uint64_t shape_of_start(std::uint32_t most_frames) const noexcept {
         return hash_step(high_, std::uint64_t{most_frames} << 8U | static_cast<unsigned>(method_));
     }
@@ -11587,7 +11605,8 @@ private:
         return hash_finish((turned + word.value) * golden_multiplier);
     }
 
-    // By reference: to take the eight bytes apart and together again takes longer than all else.
+    // Returns a reference, because taking the eight bytes apart and together again takes longer
+    // than all the rest.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
                                                          unwind_rule& copy) noexcept {
         const unwind_rule* rule = &rules_.rule_for(pc);
@@ -11600,7 +11619,7 @@ private:
         return copy;
     }
 
-    // The rule for `pc`, of which `known` was found, in a module that may be unloaded.
+    // The rule for `pc` in a module that may be unloaded. `known` is the rule that was found.
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_that_may_go(std::uintptr_t pc,
                                                             const unwind_rule& known) noexcept {
         const unwind_rule* rule = &known;
@@ -11612,8 +11631,8 @@ private:
         return *rule;
     }
 
-    // The frame pointer now has the value that is saved at `at`. It is read when a rule asks for
-    // it, and few do.
+    // The frame pointer now has the value that is saved at `at`. The value is read only when a rule
+    // needs it, which is rare.
     void restore_bp(std::uintptr_t at, std::uint32_t index) noexcept {
         bp_address_ = at;
         bp_index_ = index;
@@ -11653,8 +11672,8 @@ private:
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
     }
 
-    // The case of nearly every frame. The rule promises that the CFA lies higher, by a multiple of
-    // 8, and that the saved bp lies below the CFA by a multiple of 8.
+    // Handles nearly every frame. The rule promises that the CFA lies higher, by a multiple of 8,
+    // and that the saved bp lies below the CFA, by a multiple of 8.
     ALLOCSCOPE_FAST_PATH caller_place leave_by_sp(const unwind_rule& rule,
                                                   std::uintptr_t sp) const noexcept {
         const std::uintptr_t cfa = plus(sp, rule.cfa_offset);
@@ -11699,7 +11718,7 @@ private:
         return {bp + 2 * sizeof(std::uintptr_t), bp};
     }
 
-    // The place, when it can be that of the caller of a frame whose stack pointer is `sp`.
+    // Returns the place if it can be that of the caller of a frame whose stack pointer is `sp`.
     ALLOCSCOPE_FAST_PATH caller_place checked_place(caller_place to,
                                                     std::uintptr_t sp) const noexcept {
         if (to.cfa <= sp || to.cfa > high_ || to.cfa % sizeof(std::uintptr_t) != 0) return {};
@@ -11717,7 +11736,8 @@ private:
         return {cfa, rule.restores_bp ? plus(cfa, rule.bp_offset) : 0};
     }
 
-    // The two words of a realigned frame; nothing when the first would lie outside the frame.
+    // Reads the two words of a realigned frame. Finds no place when the first lies outside the
+    // frame.
     caller_place read_saved_sp(const unwind_rule& rule, std::uintptr_t sp) noexcept {
         const std::uintptr_t bp = use_bp();
         const std::uintptr_t at = plus(bp, rule.cfa_offset);
@@ -11743,7 +11763,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_STACK_WALK_HPP
 
-// remembered_chain.hpp - the words that one walk depended on, and where they stood.
+// remembered_chain.hpp - the words that one walk depended on, and their addresses.
 
 #ifndef ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
 #define ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
@@ -11758,7 +11778,7 @@ struct alignas(16) frame_pair {
     std::uintptr_t return_address;
 };
 
-// One remembered chain. record/ fills and reads what the chain stands for.
+// One remembered chain. record/ writes and reads what the chain stands for.
 struct alignas(64) remembered_chain {
     std::uintptr_t frame;  // where the walk began; 0: empty
     std::uint16_t pair_count;
@@ -11766,8 +11786,8 @@ struct alignas(64) remembered_chain {
     std::uint16_t frame_count;
     std::uint8_t is_ordered;  // the frames with pairs are the innermost ones
     std::uint8_t method;
-    std::uint32_t epoch;       // for which the next two are right; 0: for none
-    std::uint16_t singles_at;  // in bytes from here, like the next
+    std::uint32_t epoch;       // for which `counters` and `record` are valid; 0: for none
+    std::uint16_t singles_at;  // in bytes from the chain's beginning, like the next
     std::uint16_t places_at;
     void* counters;
     std::uint64_t record;
@@ -11782,11 +11802,11 @@ struct alignas(64) remembered_chain {
     stack_word* singles() noexcept {
         return reinterpret_cast<stack_word*>(reinterpret_cast<char*>(this) + singles_at);
     }
-    // Of the pairs.
+    // The addresses of the pairs.
     std::uintptr_t* places() noexcept {
         return reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(this) + places_at);
     }
-    // module_tag of each frame in a module that may be unloaded.
+    // Sum of module_tag over the frames in modules that may be unloaded.
     std::uint64_t& module_sum() noexcept { return places()[in_fours(pair_count)]; }
     unwind_rule* rules() noexcept { return reinterpret_cast<unwind_rule*>(&module_sum() + 1); }
 
@@ -11794,7 +11814,7 @@ struct alignas(64) remembered_chain {
     static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {
         return (count + 3U) & ~std::uint32_t{3};
     }
-    // For the counts that are set. Returns the bytes of all but the rules.
+    // Computes the layout for the counts that are set. Returns the bytes of all but the rules.
     std::uint32_t lay_out() noexcept {
         const std::uint32_t pairs = in_fours(pair_count);
         singles_at =
@@ -11806,8 +11826,8 @@ struct alignas(64) remembered_chain {
 };
 static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");
 
-// Of an unchanged chain without a shape: whether the modules of its frames are still those that
-// the walk met. 30 ns for each module that may be unloaded.
+// For an unchanged chain without a shape: whether the modules of its frames are still those that
+// the walk met. Takes 30 ns for each module that may be unloaded.
 ALLOCSCOPE_NOINLINE bool has_same_modules(remembered_chain& chain) noexcept {
     const frame_pair* pair = chain.pairs();
     const stack_word* single = chain.singles();
@@ -11845,7 +11865,8 @@ public:
 
     bool is_ready() const noexcept { return entries_ != nullptr; }
 
-    // Makes room for chains of so many frames and forgets all chains. False: there is no memory.
+    // Makes room for chains of `most_frames` frames and forgets all chains. Returns false when
+    // there is no memory.
     bool prepare(std::uint32_t most_frames, unwinding method = unwinding::automatic) noexcept {
         release();
         method_ = method;
@@ -11869,13 +11890,13 @@ public:
     // The method by which the chains kept here were walked.
     unwinding method() const noexcept { return method_; }
 
-    // The memory of the entries used so far. Any thread may ask.
+    // The memory of the entries used so far. Any thread may call this.
     std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
 
-    // The entry in which a chain that starts so is kept, whatever is in it now.
+    // The entry for a chain that starts with this frame and return address, whatever it holds now.
     ALLOCSCOPE_FAST_PATH remembered_chain* entry_for(std::uintptr_t frame,
                                                      std::uintptr_t return_address) noexcept {
-        // Return addresses lie at regular distances: the product spreads them.
+        // Return addresses often lie at regular distances; the product spreads them.
         const std::uint64_t index = ((frame + return_address) * golden_multiplier) >> index_shift;
         return reinterpret_cast<remembered_chain*>(entries_ + index * stride_);
     }
@@ -11905,9 +11926,10 @@ public:
         return different == 0;
     }
 
-    // For a stack that starts at `frame` and differs from the remembered one in return addresses
-    // only: reads them into the chain and into `frames`, and forms their sum. False: the stack has
-    // to be walked. In any case the chain is not found again until end_change or remember.
+    // For a stack that starts at `frame` and differs from the remembered one only in return
+    // addresses: reads them into the chain and into `frames`, and computes their sum. Returns false
+    // when the stack has to be walked. In either case the chain is not found again until end_change
+    // or remember.
     ALLOCSCOPE_FAST_PATH static bool collect(remembered_chain& chain, std::uintptr_t frame,
                                              std::uintptr_t* frames) noexcept {
         if (chain.frame != frame || chain.shape == 0) return false;
@@ -11916,7 +11938,7 @@ public:
                                      : collect_mixed(chain, frames);
     }
 
-    // Whether the rules of what was collected lead where those of the chain did.
+    // Whether the rules of the collected addresses lead to the same places as those of the chain.
     ALLOCSCOPE_NOINLINE static bool leads_as_before(remembered_chain& chain, rule_cache& rules,
                                                     const std::uintptr_t* frames) noexcept {
         for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
@@ -11925,15 +11947,16 @@ public:
         return true;
     }
 
-    // The chain stands for what was collected.
+    // Makes the chain stand for what was collected.
     ALLOCSCOPE_FAST_PATH static void end_change(remembered_chain& chain,
                                                 std::uintptr_t frame) noexcept {
         compiler_barrier();
         chain.frame = frame;
     }
 
-    // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
-    // again when the walk went by another method, or depended on more words than there is room for.
+    // Puts the walked stack into the entry. Always stores its sum and number of frames. The entry
+    // is not found again if the walk used another method, or depended on more words than there is
+    // room for.
     ALLOCSCOPE_NOINLINE void remember(remembered_chain& chain, std::uintptr_t frame,
                                       const walked_stack& stack) noexcept {
         if (stack.generation != generation_) forget_all(stack.generation);
@@ -11965,7 +11988,7 @@ private:
         compiler_barrier();
     }
 
-    // The frames read so far, and their sum, formed two by two.
+    // The frames read so far, and their sum, computed two at a time.
     struct collected {
         std::uintptr_t* frames;
         std::uint32_t count = 0;
@@ -11987,7 +12010,7 @@ private:
         }
     };
 
-    // The usual chain: frames with frame pointers, and perhaps the outermost ones without.
+    // The usual chain: frames with frame pointers, and perhaps outermost frames without.
     ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
                                                      std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
@@ -12065,7 +12088,7 @@ private:
         return (moved | changed_others(chain, seen)) == 0;
     }
 
-    // Not 0 when one of the singles from `first` on, which are no frames, has changed.
+    // Not 0 when one of the singles from `first` on has changed. Those are not frames.
     static std::uintptr_t changed_others(remembered_chain& chain, std::uint32_t first) noexcept {
         std::uintptr_t moved = 0;
         for (std::uint32_t i = first; i < chain.single_count; ++i) {
@@ -12074,7 +12097,7 @@ private:
         return moved;
     }
 
-    // Whether the rule for `pc` leads where the rule at `index` of the chain did.
+    // Whether the rule for `pc` leads to the same caller as the rule at `index` of the chain.
     static bool has_same_rule(rule_cache& rules, std::uintptr_t pc, remembered_chain& chain,
                               std::uint32_t index) noexcept {
         const unwind_rule now = rules.rule_for(pc);
@@ -12088,7 +12111,7 @@ private:
                chain.lay_out() + stack.return_count * sizeof(unwind_rule) <= stride_;
     }
 
-    // A module has gone: other rules may hold now for return addresses in a chain.
+    // Called when a module was unloaded: other rules may hold now for return addresses in a chain.
     ALLOCSCOPE_NOINLINE void forget_all(std::uint32_t generation) noexcept {
         for (std::size_t i = 0; touched_bytes_.read() != 0 && i < entry_count; ++i) {
             auto& chain = *reinterpret_cast<remembered_chain*>(entries_ + i * stride_);
@@ -12121,7 +12144,7 @@ private:
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
         }
-        // Fillers stand for their own values, so they never differ.
+        // Fillers are compared with themselves, so they never differ.
         for (; pairs < remembered_chain::in_fours(chain.pair_count); ++pairs) {
             frame_pair& filler = chain.pairs()[pairs];
             filler = {};
@@ -12148,7 +12171,7 @@ private:
 #endif
     }
 
-    // All bits set, or not.
+    // All bits are set if the words at `place` are those of the pair.
     ALLOCSCOPE_FAST_PATH static two_words equals(std::uintptr_t place,
                                                  const frame_pair& pair) noexcept {
         return equal_halves(load_pair(place), *reinterpret_cast<const aligned_words*>(&pair));
@@ -12359,7 +12382,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
-// allocation_tags.hpp - what an allocation says of itself: its family and, where known, its type.
+// allocation_tags.hpp - the family of an allocation and, where it is known, its type.
 
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 #define ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
@@ -12384,7 +12407,7 @@ public:
     static constexpr std::uint32_t operator_new = 0;
     static constexpr std::uint32_t malloc_family = 1;
     static constexpr std::uint32_t other_pools =
-        2;  // those without a name, or without memory for it
+        2;  // pools without a name, or without memory for it
     static constexpr std::uint32_t first_pool = 3;
     static constexpr std::uint32_t most = 65535;
     static constexpr std::size_t longest_family = 63;  // longer texts are cut
@@ -12396,8 +12419,8 @@ public:
                                          : "other pools";
     }
 
-    // The number of the pair, new or known. Where there is no room for a type, that of the family;
-    // where there is none for the family, other_pools.
+    // The number of the pair, which is added if it is new. If there is no room for the type, the
+    // number of the family; if there is none for the family, other_pools.
     std::uint32_t number_of(const char* family, const char* type,
                             std::size_t type_length) noexcept {
         if (family == nullptr || family[0] == '\0') family = family_of_fixed(other_pools);
@@ -12429,12 +12452,12 @@ public:
     bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
-    // False: all that was ever allocated is operator new's.
+    // False: all that was ever allocated belongs to operator new.
     bool has_families() const noexcept {
         return has_malloc_.load(memory_order::relaxed) ||
                tables_.load(memory_order::acquire) != nullptr;
     }
-    // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
+    // For hooks of malloc, before the first window. They pass `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
     bool has_malloc_family() const noexcept { return has_malloc_.load(memory_order::relaxed); }
 
@@ -12512,8 +12535,9 @@ private:
         return made;
     }
 
-    // 0: there is no room. `family_number` 0: its own. Two threads may both add a new pair: the
-    // second finds that of the first, and a number stays unused.
+    // Returns 0 when there is no room. `family_number` 0: the tag is a family of its own. If two
+    // threads add the same new pair, the second finds that of the first, and one number stays
+    // unused.
     ALLOCSCOPE_SLOW_PATH std::uint32_t add(const char* family, std::size_t family_length,
                                            const char* type, std::size_t type_length,
                                            std::uint32_t family_number) noexcept {
@@ -12545,7 +12569,7 @@ private:
                 return known->number;
             }
             fresh->next.store(seen, memory_order::relaxed);
-            // Release: whoever finds the tag finds its texts.
+            // Release: a thread that finds the tag sees its texts.
         } while (!place.compare_exchange_weak(seen, fresh, memory_order::acq_rel));
         return fresh->number;
     }
@@ -12589,14 +12613,14 @@ public:
         std::uint32_t depth() const noexcept {
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
-        // Forgets the object: the cell may be used for another one.
+        // Forgets the object, so that the cell may be used for another one.
         void clear() noexcept {
             record.store(0, memory_order::relaxed);
             key.store(0, memory_order::release);
         }
     };
 
-    // The newest record of an address for which fits(tag) holds; null when there is none.
+    // The newest record of an address for which fits(tag) is true; null when there is none.
     template <class Fits>
     cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
@@ -12613,7 +12637,8 @@ public:
         return found;
     }
 
-    // Adds a record. False: there is no memory for it, or the address is none of this machine.
+    // Adds a record. Returns false when there is no memory for it, or when this machine has no such
+    // address.
     bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
              std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
         bucket* const buckets = prepared_buckets();
@@ -12639,7 +12664,7 @@ public:
         return true;
     }
 
-    // Calls visit(live_object) for every record of the session, until it says false. The program
+    // Calls visit(live_object) for every record of the session, until it returns false. The program
     // may go on meanwhile, as in live_object_map::for_each.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
@@ -12660,14 +12685,14 @@ public:
         }
     }
 
-    // At most so many bytes of the buckets are in memory.
+    // The most bytes of the buckets that can be in memory.
     std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
         const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
-    // Forgets every record. The arena that held them is released by the caller.
+    // Forgets every record. The caller releases the arena that held them.
     void release() noexcept {
         bucket* const buckets = buckets_.load(memory_order::relaxed);
         if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
@@ -12701,7 +12726,7 @@ private:
         return (address >> stretch_shift) & (bucket_count_ - 1U);
     }
 
-    // A cell that is free, or of an ended session, now marked as being filled.
+    // Finds a cell that is free or of an ended session, and marks it as being filled.
     static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
@@ -12721,9 +12746,9 @@ private:
         return buckets != nullptr ? buckets : prepare();
     }
 
-    // How many buckets there are is decided once: by the first thread that gets here.
+    // The number of buckets is decided once, by the first thread that gets here.
     ALLOCSCOPE_SLOW_PATH bucket* prepare() noexcept {
-        // Where addresses are few, most of them are left to the program.
+        // Where addresses are limited, most of them are left to the program.
         std::size_t count = most_buckets;
         while (count > least_buckets && count * sizeof(bucket) > address_space_limit() / 64) {
             count /= 2;
@@ -13317,8 +13342,8 @@ inline std::int32_t own_thread_id() noexcept {
     return static_cast<std::int32_t>(::syscall(SYS_gettid));
 }
 
-// The same without a system call, which a filter may forbid: the C library knows the number, and
-// tells it in that of the clock (linux/posix-timers.h: CPUCLOCK_PID). 0: it does not.
+// Does the same without a system call, which a filter may forbid: the C library knows the id, and
+// the id of the thread's clock contains it (linux/posix-timers.h: CPUCLOCK_PID). 0: unknown.
 inline std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
@@ -13935,7 +13960,7 @@ ALLOCSCOPE_RARE_END
 
 #include <time.h>
 
-// clocks.hpp - what time it is: since some moment in the past, and since 1970.
+// clocks.hpp - the time: since some moment in the past, and since 1970.
 
 #ifndef ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 #define ALLOCSCOPE_PLATFORM_CLOCKS_HPP
@@ -13944,7 +13969,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
+// 0 when there is no clock. A difference of two readings is then 0, and nothing divides by it.
 inline std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
     if (::clock_gettime(clock, &now) != 0) return 0;
@@ -14565,7 +14590,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
-// own_value.hpp - reading what only the calling thread writes.
+// own_value.hpp - reads a variable that only the calling thread writes.
 
 #ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
 #define ALLOCSCOPE_BASE_OWN_VALUE_HPP
@@ -16262,7 +16287,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 
-// thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
+// thread_fence.hpp - a memory fence in every running thread, at the cost of the one that asks.
 
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 #define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
@@ -16271,14 +16296,15 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// Once per process, before the first fence; again in a forked child is harmless.
+// Called once per process, before the first fence. Calling it again in a forked child is harmless.
 inline void prepare_thread_fence() noexcept {
     const int saved_errno = errno;
     ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     errno = saved_errno;
 }
 
-// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
+// Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
+// then.
 inline bool fence_all_threads() noexcept {
     const int saved_errno = errno;
     bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
@@ -18125,7 +18151,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// text_out.hpp - a text that is written to, piece by piece.
+// text_out.hpp - a text that is written piece by piece.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
@@ -18144,15 +18170,15 @@ public:
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return size_ == 0; }
     ALLOCSCOPE_FAST_PATH char back() const noexcept { return data_[size_ - 1]; }
 
-    // What was written so far; good until the next character is.
+    // The text so far; valid until the next character is written.
     ALLOCSCOPE_FAST_PATH text view() const noexcept {
         return size_ != 0 ? text{data_, size_} : text{};
     }
 
-    // The same with a zero byte behind it.
+    // The same, followed by a zero byte.
     const char* c_str();
 
-    // Forgets what stands behind the first `size` characters.
+    // Forgets what follows the first `size` characters.
     ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
 
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *memory_; }
@@ -18175,7 +18201,7 @@ private:
 struct decimal {
     std::uint64_t value;
 };
-// Of a number that is two's complement where `may_be_negative`.
+// For a number that is two's complement if `may_be_negative`.
 struct signed_decimal {
     std::uint64_t value;
     bool may_be_negative;
@@ -18248,7 +18274,8 @@ ALLOCSCOPE_NOINLINE const char* text_out::c_str() {
     return data_;
 }
 
-// With everything that a terminal could obey or hide escaped; valid UTF-8. Of null: nothing.
+// Escapes everything that a terminal could obey or hide; writes valid UTF-8. For null, writes
+// nothing.
 ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
     while (shown != nullptr && *shown != '\0') {
         const std::size_t length = detail::printable_length(shown);
@@ -21633,7 +21660,7 @@ struct module_facts {
     std::uint64_t base = 0;            // run-time address minus linked address
     std::uint64_t low = 0, high = 0;   // the addresses between the first and the last byte
     bool is_first = false;             // the main program
-    byte_view notes;                   // of the first note segment with a build id's alignment
+    byte_view notes;                   // of one note segment, see visit_loaded_modules()
     const void* first_page = nullptr;  // as in the file; null when it may have been written to
 };
 
@@ -21681,7 +21708,8 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
         if (high > facts.high) facts.high = high;
     }
     if (facts.low >= facts.high) return 0;
-    // Several note segments are usual. The visitor is called once for each, with the same base.
+    // A module usually has several note segments. The visitor is called once for each, with the
+    // same base.
     bool has_notes = false;
     for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];
@@ -21696,8 +21724,8 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 
 }  // namespace loaded_modules_detail
 
-// Calls `visit(const module_facts&)` for every module, once for each of its note segments (at
-// least once), one module after the other.
+// Calls `visit(const module_facts&)` for one module after the other, once for each of its note
+// segments (at least once).
 template <class Visitor>
 inline void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
@@ -24217,7 +24245,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 
-// probe_memory.hpp - reads memory of this process that may be gone.
+// probe_memory.hpp - reads memory of this process that may be unmapped.
 
 #ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
@@ -24226,8 +24254,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// False when not all of it could be read, or where the kernel forbids the question. One system
-// call.
+// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
+// system call.
 inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
     const int saved_errno = errno;
     struct iovec local = {to, bytes};
@@ -24238,14 +24266,14 @@ inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) no
     return is_read;
 }
 
-// A word of memory, once probe_words() has looked.
+// A word of memory that probe_words() reads.
 struct probed_word {
     std::uintptr_t address;
     std::uintptr_t word;
     bool is_read;
 };
 
-// The same for many words: one system call for each hundred, and one more for each word that
+// Does the same for many words: one system call for each hundred, and one more for each word that
 // cannot be read.
 inline void probe_words(probed_word* words, std::size_t count) noexcept {
     constexpr std::size_t at_once = 100;
@@ -27383,8 +27411,9 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Writing beyond the size limit of files (ulimit -f) would kill the process with SIGXFSZ. While one
-// of these lives, this thread's write fails with EFBIG instead, and no signal is left behind.
+// Writing beyond the size limit of files (ulimit -f) would kill the process with SIGXFSZ. While an
+// object of this class lives, a write by this thread fails with EFBIG instead, and no signal stays
+// pending.
 class file_size_signal_blocked {
 public:
     file_size_signal_blocked() noexcept {
@@ -27411,7 +27440,7 @@ private:
     bool was_pending_;
 };
 
-// Writes all of it, however often the kernel takes only a part. Waits while a non-blocking
+// Writes all of it, even if the kernel takes only a part at a time. Waits while a non-blocking
 // descriptor is full.
 inline int write_all(int descriptor, const char* bytes, std::size_t length) noexcept {
     const file_size_signal_blocked quietly;
@@ -27434,7 +27463,7 @@ inline int write_all(int descriptor, const char* bytes, std::size_t length) noex
 }
 
 // The number in "/dev/stdout", "/dev/fd/3" and the like, -1 for any other path. Such a name is not
-// opened again: that would begin at the start of a redirected file, over what is already in it.
+// opened again, because that would begin at the start of a redirected file and overwrite it.
 inline int descriptor_named_by(const char* path) noexcept {
     if (std::strcmp(path, "/dev/stdout") == 0) return 1;
     if (std::strcmp(path, "/dev/stderr") == 0) return 2;
@@ -27490,7 +27519,7 @@ public:
 
 private:
     // No O_CREAT and no O_TRUNC: if the path becomes a file meanwhile, that file is left alone.
-    // O_NONBLOCK so that a FIFO which nobody reads is an error (ENXIO) and not a hanging program.
+    // With O_NONBLOCK, a FIFO that nobody reads is an error (ENXIO) and does not hang the program.
     int open_special(const char* path, const struct stat& found) noexcept {
         if (S_ISDIR(found.st_mode)) return EISDIR;
         descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -27499,14 +27528,14 @@ private:
         if (::fstat(descriptor_, &opened) != 0) return errno;
         const bool is_fifo = S_ISFIFO(opened.st_mode);
         if (!S_ISCHR(opened.st_mode) && !is_fifo) return EINVAL;
-        // Somebody else's FIFO in a shared directory would read what a file keeps private.
+        // Another user's FIFO in a shared directory would reveal what a file keeps private.
         if (is_fifo && opened.st_uid != ::geteuid() && opened.st_uid != 0) return EACCES;
         const int flags = ::fcntl(descriptor_, F_GETFL);
         return ::fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK) == 0 ? 0 : errno;
     }
 
-    // The directory is kept open, so that the file ends up where it was asked for even if the
-    // program changes its working directory or somebody renames a folder.
+    // The directory is kept open, so that the file ends up where the caller asked for it, even if
+    // the program changes its working directory or somebody renames a folder.
     int create_beside(const char* path) noexcept {
         char directory[4096];
         const char* slash = std::strrchr(path, '/');
@@ -27531,7 +27560,8 @@ private:
         return error;
     }
 
-    // The name need not be secret, as O_EXCL decides; it should rarely be somebody else's.
+    // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
+    // already.
     void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
@@ -28001,13 +28031,13 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
 
-// first_use.hpp - tells allocations made while a function-local static was initialised.
+// first_use.hpp - recognises allocations made while a function-local static was initialised.
 
 #ifndef ALLOCSCOPE_UNWIND_FIRST_USE_HPP
 #define ALLOCSCOPE_UNWIND_FIRST_USE_HPP
 
-// They have names of our own, because <cxxabi.h> declares them with types that differ from one C++
-// runtime to the next. They are weak: a program without function-local statics may lack them.
+// They have names of our own, because the types in the declarations of <cxxabi.h> differ between
+// C++ runtimes. They are weak, because a program without function-local statics may lack them.
 extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
     __asm__("__cxa_guard_acquire");
 extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
@@ -28046,7 +28076,7 @@ inline function_code function_around(std::uintptr_t address) noexcept {
     return found;
 }
 
-// The address that an operand of four bytes names. The operand ends its instruction.
+// The address that an operand of four bytes names. The operand is the end of its instruction.
 inline std::uintptr_t relative_address_at(std::uintptr_t operand) noexcept {
     std::int32_t distance = 0;
     std::memcpy(&distance, reinterpret_cast<const void*>(operand), sizeof distance);
@@ -28067,7 +28097,7 @@ inline std::uintptr_t word_named_at(const module_segments& module,
     return value;
 }
 
-// Where a jump to `target` arrives in the end, beyond a stub of the linker.
+// Where a jump to `target` arrives in the end, past a stub of the linker.
 inline std::uintptr_t behind_stub(const module_segments& module, std::uintptr_t target) noexcept {
     constexpr std::size_t longest_stub = 16;
     if (module.holder_of(target, PF_R | PF_X) == nullptr ||
@@ -28080,7 +28110,7 @@ inline std::uintptr_t behind_stub(const module_segments& module, std::uintptr_t 
     return has_bytes(at, "\xff\x25", 2) ? word_named_at(module, at + 2) : target;
 }
 
-// Where the call at `address` goes; 0: there is none. Any bytes may be looked at.
+// Where the call at `address` goes; 0 when there is none. The address may be that of any byte.
 inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address) noexcept {
     if (address + 5 <= in.end && has_bytes(address, "\xe8", 1)) {
         return behind_stub(in.module, relative_address_at(address + 1));
@@ -28103,9 +28133,9 @@ std::uintptr_t entry_of(Function* function) noexcept {
     return behind_stub(module, address);
 }
 
-// Where the initialisation begins whose __cxa_guard_acquire returns to `behind`. Compilers ask at
-// once whether there is anything to do (test eax, eax), and g++ jumps to where they put it: often
-// far from the function's other code.
+// Where the initialisation begins, if its __cxa_guard_acquire returns to `behind`. Compilers check
+// at once whether there is anything to do (test eax, eax). g++ then jumps to the initialisation,
+// which often lies far from the function's other code.
 inline std::uintptr_t initialisation_behind(const function_code& in,
                                             std::uintptr_t behind) noexcept {
     constexpr std::uintptr_t farthest = 12;
@@ -28130,8 +28160,8 @@ inline bool is_first_use(std::uintptr_t return_address) noexcept {
     const std::uintptr_t acquire = entry_of(&allocscope_guard_acquire);
     const std::uintptr_t release = entry_of(&allocscope_guard_release);
     if (acquire == 0 || release == 0) return false;
-    // Looks for the first end of an initialisation after the return address. An initialisation that
-    // begins before the address and does not end before it holds it.
+    // Looks for the first end of an initialisation after the return address. The address is inside
+    // an initialisation that begins before it and does not end before it.
     std::uintptr_t last_end = function.begin;
     std::uintptr_t next_end = function.end;
     for (std::uintptr_t at = function.begin; at < next_end; ++at) {
@@ -34165,7 +34195,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
 
-// text_flow.hpp - a long text may go on its way while it is still being written.
+// text_flow.hpp - lets parts of a long text be taken away while it is still being written.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
@@ -34175,12 +34205,12 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct text_flow {
-    // Called between two pieces of work: what was written so far may be taken out of the text.
+    // Called between two pieces of work. What was written so far may be taken out of the text.
     void (*may_go)(void* whom);
     void* whom;
 };
 
-// The text stays where it is until it is whole.
+// The text stays where it is until it is complete.
 inline text_flow kept_text() noexcept {
     return {[](void*) {}, nullptr};
 }
@@ -34768,7 +34798,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
 
-// text_numbers.hpp - equal texts have one number.
+// text_numbers.hpp - gives equal texts the same number.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
@@ -34782,14 +34812,14 @@ public:
     explicit text_numbers(arena& memory) noexcept
         : by_pointer_(memory), by_text_(memory), texts_(memory) {}
 
-    // Of a zero-ended text that stays where it is; a null pointer is the empty text.
+    // The number of a zero-ended text that stays where it is. A null pointer is the empty text.
     std::uint32_t number_of(const char* kept) {
         const auto known = by_pointer_.insert(kept);
         if (known.is_new) known.value = number_of_text(kept != nullptr ? kept : "");
         return known.value;
     }
 
-    // Of a text that stays where it is.
+    // The number of a text that stays where it is.
     std::uint32_t number_of_text(text kept) {
         const auto known = by_text_.insert(kept);
         if (known.is_new) {
@@ -36436,7 +36466,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
 
-// memory_use.hpp - where the resident memory of a process is: parts that add up to it.
+// memory_use.hpp - what the resident memory of a process consists of: parts that add up to it.
 
 #ifndef ALLOCSCOPE_BASE_MEMORY_USE_HPP
 #define ALLOCSCOPE_BASE_MEMORY_USE_HPP
@@ -36446,16 +36476,16 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 enum class memory_part : std::uint32_t {
     recorded,      // objects alive in the window, as requested
     rounding,      // what malloc adds to them: headers, sizes rounded up. Computed from their sizes
-    other_blocks,  // further blocks in use by malloc's own count: not of the window, thread caches
+    other_blocks,  // other blocks in use, as malloc counts: not of the window, thread caches
     free_blocks,   // freed, or never used, and kept by malloc
     heap_rest,     // in malloc's heap and not recorded, where its own numbers are not known
     allocscope,    // tables, names, snapshots
     program,       // the program and its libraries: code, constants, variables
     files,         // other files that are mapped
     shared,        // memory shared with other processes: shm, memfd, System V
-    stacks,        // of the main thread, of other threads, and what is guarded as theirs is
-    anonymous,     // other memory from mmap, or of a malloc that could not be told from it
-    unexplained    // of devices, and what the kernel counts and nothing above holds
+    stacks,        // of all threads, and memory that is guarded like a stack
+    anonymous,     // other memory from mmap, or of a malloc that cannot be told from it
+    unexplained    // of devices, and what the kernel counts but no part above contains
 };
 constexpr std::size_t memory_part_count = 12;
 
@@ -41101,7 +41131,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
 
-// terminal_width.hpp - is the output a terminal, how wide is it, and does it show colours?
+// terminal_width.hpp - whether the output is a terminal, how wide it is, and if it shows colours.
 
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
@@ -41119,7 +41149,7 @@ inline bool is_terminal(int descriptor) noexcept {
     return answer;
 }
 
-// A number in 1..10000, else 0.
+// A number in 1..10000, otherwise 0.
 inline std::uint32_t columns_from_text(const char* text) noexcept {
     std::uint32_t value = 0;
     if (text == nullptr || *text == '\0') return 0;
@@ -41130,7 +41160,7 @@ inline std::uint32_t columns_from_text(const char* text) noexcept {
     return value <= 10000 ? value : 0;
 }
 
-// The width that the terminal says, else COLUMNS, else 100.
+// The width that the terminal reports, otherwise COLUMNS, otherwise 100.
 inline std::uint32_t terminal_columns(int descriptor) noexcept {
     const int errno_before = errno;
     struct winsize size = {};
@@ -41141,7 +41171,8 @@ inline std::uint32_t terminal_columns(int descriptor) noexcept {
     return wanted != 0 ? wanted : usual_width;
 }
 
-// NO_COLOR is a convention (no-color.org): set and not empty, whatever its value.
+// NO_COLOR is a convention (no-color.org): it counts if it is set and not empty, whatever its
+// value.
 inline bool terminal_wants_color(int descriptor) noexcept {
     if (!is_terminal(descriptor)) return false;
     const char* refusal = ::secure_getenv("NO_COLOR");
@@ -42279,7 +42310,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
-// large_pages.hpp - memory that will be written from end to end comes in large pages.
+// large_pages.hpp - asks for large pages for memory that will be written from end to end.
 
 #ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
@@ -43334,7 +43365,7 @@ enum class malloc_kind { unknown, glibc, other };
 
 struct malloc_numbers {
     malloc_kind kind = malloc_kind::unknown;
-    std::uint64_t heap_bytes = 0;    // what it has from the kernel, but for `mapped_bytes`
+    std::uint64_t heap_bytes = 0;    // what it has from the kernel, without `mapped_bytes`
     std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
     std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
     std::uint64_t mapped_blocks = 0;
@@ -43381,7 +43412,7 @@ inline malloc_numbers read_malloc_numbers() noexcept {
     if (::dlsym(RTLD_DEFAULT, "mi_version") != nullptr) return known;  // mimalloc has none
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 all = ::mallinfo2();
-    // Nothing in it: somebody else is malloc, as under a sanitizer.
+    // All are 0 when another malloc is in use, as under a sanitizer.
     if (all.arena == 0 && all.hblkhd == 0) return known;
     known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
 #endif
@@ -43416,7 +43447,8 @@ public:
     pages_of_process(const pages_of_process&) = delete;
     pages_of_process& operator=(const pages_of_process&) = delete;
 
-    // Which of the pages from `low` are in memory. All of them are not, where that is not told.
+    // Finds which of the pages from `low` on are in memory. Where the kernel does not tell, none
+    // count.
     void find_present(std::uint64_t low, std::size_t count,
                       bool (&present)[most_at_once]) const noexcept {
         std::uint64_t entries[most_at_once];
@@ -43444,7 +43476,7 @@ public:
         return pages < most_at_once ? static_cast<std::size_t>(pages) : most_at_once;
     }
 
-    // False when not all of it could be read.
+    // Returns false when not all of it could be read.
     template <class Value>
     bool read(std::uint64_t address, Value& into) const noexcept {
         struct iovec local = {&into, sizeof into};
@@ -43511,7 +43543,7 @@ struct mapping {
     bool is_shared = false;
     bool is_not_dumped = false;  // MADV_DONTDUMP
     bool is_never_huge = false;  // MADV_NOHUGEPAGE
-    char name[48] = {};          // the beginning of it
+    char name[48] = {};          // the beginning of its name
 
     bool is_named(const char* beginning) const noexcept {
         return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
@@ -43531,7 +43563,7 @@ public:
     smaps_reader(const smaps_reader&) = delete;
     smaps_reader& operator=(const smaps_reader&) = delete;
 
-    // False: there was none left.
+    // Returns false when no mapping is left.
     bool next(mapping& into) noexcept {
         while (has_line_ && !is_head()) has_line_ = read_line();
         if (!has_line_) return false;
@@ -43571,7 +43603,7 @@ private:
         return length != 0 || filled_ != 0;
     }
 
-    // Numbers of the line, from the place `at`, which moves behind them.
+    // Reads a number at the place `at` of the line, and moves `at` behind it.
     static std::uint64_t number(const char*& at, unsigned base) noexcept {
         std::uint64_t value = 0;
         for (;; ++at) {
@@ -43600,7 +43632,7 @@ private:
         into.is_executable = at[2] == 'x';
         into.is_shared = at[3] == 's';
         skip_word(at);
-        skip_word(at);  // where in the file
+        skip_word(at);  // the offset in the file
         into.device = number(at, 16) << 32U;
         if (*at == ':') ++at;
         into.device |= number(at, 16);
@@ -43649,7 +43681,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_SMAPS_READER_HPP
 
-// resident_memory.hpp - which resident pages of a process are heap, stacks, programs or files
+// resident_memory.hpp - which resident pages of a process are heap, stacks, programs or files.
 
 #ifndef ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
@@ -43658,14 +43690,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Bytes in memory, unless said otherwise.
+// Bytes in memory, unless a comment says otherwise.
 struct resident_memory {
-    std::uint64_t total = 0;  // of all below
+    std::uint64_t total = 0;  // of all mappings
     std::uint64_t swapped = 0;
     std::uint64_t heap = 0;        // of malloc's arenas
-    std::uint64_t heap_size = 0;   // of their addresses
+    std::uint64_t heap_size = 0;   // size of the arenas in addresses
     std::uint64_t large = 0;       // of malloc's large blocks
-    std::uint64_t large_size = 0;  // of their addresses
+    std::uint64_t large_size = 0;  // size of the large blocks in addresses
     std::uint64_t allocscope = 0;
     std::uint64_t program = 0;
     std::uint64_t files = 0;
@@ -43682,7 +43714,7 @@ public:
                   std::uint64_t most_large) noexcept
         : pages_(pages), usual_stack_(usual_stack), most_large_(most_large) {}
 
-    // False: the file cannot be read.
+    // Returns false when the file cannot be read.
     bool walk(const char* smaps, resident_memory& into) noexcept {
         smaps_reader reader{smaps};
         mapping next;
@@ -43700,7 +43732,7 @@ public:
 private:
     static constexpr std::uint64_t arena_room = std::uint64_t{64} << 20U;
 
-    // --- what it is, by its name ---
+    // --- what a mapping is, by its name ---
 
     void add(const mapping& here) noexcept {
         const bool is_of_file = here.name[0] == '/' && !is_shared_memory(here);
@@ -43732,7 +43764,7 @@ private:
                here.is_named("/dev/zero");
     }
 
-    // --- files: what can be executed makes a file a program ---
+    // --- files: a file with an executable mapping is a program ---
 
     struct file {
         std::uint64_t device = 0, inode = 0;
@@ -43756,7 +43788,7 @@ private:
         file_ = file{};
     }
 
-    // Where the zeroed variables of the program that was just met end; 0: it has none here.
+    // Where the zeroed variables of the program that was just met end; 0 when it has none here.
     std::uint64_t end_of_variables(const mapping& here) const noexcept {
         Elf64_Ehdr head;
         if (!file_.is_program || here.low != file_.high) return 0;
@@ -43781,9 +43813,9 @@ private:
         return (address + page_bytes - 1) & ~std::uint64_t{page_bytes - 1};
     }
 
-    // --- no name: parts of a mapping, which together have what the mapping has ---
+    // --- mappings without a name: the parts together have what the mapping has ---
 
-    // Takes what is in memory of [low, high), at most what is left of the mapping.
+    // Takes the bytes of [low, high) that are in memory, at most what is left of the mapping.
     std::uint64_t take(std::uint64_t low, std::uint64_t high) noexcept {
         if (left_ == 0) return 0;
         const std::uint64_t found = pages_.resident(low, high);
@@ -43857,7 +43889,7 @@ private:
         std::uint64_t arena, heap_before, size, open_size;
     };
 
-    // The addresses of an arena of glibc that begins here; 0: none does.
+    // How many addresses the glibc arena that begins here has; 0 when none begins here.
     std::uint64_t size_of_arena(std::uint64_t low, std::uint64_t high) const noexcept {
         arena_head head;
         if (low % arena_room != 0 || !pages_.read(low, head)) return 0;
@@ -43880,9 +43912,9 @@ private:
     }
 
     void find_heap(std::uint64_t low, std::uint64_t high) noexcept {
-        std::uint64_t free_from = low;  // up to here all is known
+        std::uint64_t free_from = low;  // everything below is known
         while (low < high && left_ != 0) {
-            if (most_large_ == 0 && low % arena_room != 0) {  // only an arena can come
+            if (most_large_ == 0 && low % arena_room != 0) {  // only an arena can follow
                 low = (low | (arena_room - 1)) + 1;
                 continue;
             }
@@ -43900,7 +43932,7 @@ private:
         }
     }
 
-    // Where what begins here ends; the page itself, when it is nothing of malloc's.
+    // Returns where the thing that begins here ends; the page itself when it is not malloc's.
     std::uint64_t add_heap_at(std::uint64_t page, std::uint64_t high,
                               const pages_of_process::first_words& words) noexcept {
         if (const std::uint64_t size = size_of_arena(page, high)) {
@@ -43948,7 +43980,7 @@ struct memory_look {
     resident_memory found;
 };
 
-// How large the stack of a thread is that nobody asked to be otherwise.
+// How large the stack of a thread is if the program did not choose a size.
 inline std::uint64_t usual_stack_bytes() noexcept {
     constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
     struct rlimit limit = {};
@@ -43956,7 +43988,7 @@ inline std::uint64_t usual_stack_bytes() noexcept {
     return limit.rlim_cur;
 }
 
-// False: /proc does not tell.
+// Returns false when /proc cannot be read.
 inline bool look_at_own_memory(memory_look& into) noexcept {
     into.known = read_malloc_numbers();
     const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
@@ -43995,7 +44027,8 @@ private:
     std::size_t size_ = 0;
 };
 
-// Of another process, whose malloc cannot be asked. False: it has ended, or may not be looked at.
+// Looks at another process, whose malloc cannot be asked. Returns false when that process has
+// ended, or may not be looked at.
 inline bool look_at_memory_of(pid_t process_id, memory_look& into) noexcept {
     into.known = malloc_numbers{};
     const pages_of_process pages{process_id, path_in_proc{process_id, "pagemap"}.path()};

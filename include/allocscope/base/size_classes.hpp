@@ -1,4 +1,4 @@
-// size_classes.hpp - sizes of objects in classes: powers of two.
+// size_classes.hpp - puts the sizes of objects into classes: powers of two.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   for each allocation of a window with options::details, and by reports

@@ -37,7 +37,7 @@ struct attached_hooks {
     const char* refusal = "";         // why hooks are not attached; "" when they are
     std::size_t words = 0;            // lead to allocscope now
     std::size_t words_of_others = 0;  // hold what the loader did not write; left alone
-    std::size_t words_refused = 0;    // the kernel refused to make them writable, or memory
+    std::size_t words_refused = 0;    // not made writable, or no memory to remember them
 };
 
 // From now on windows see the calls of malloc and its family that the program, its libraries and

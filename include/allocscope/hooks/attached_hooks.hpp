@@ -132,8 +132,8 @@ private:
         }
     }
 
-    // Remembers another tool's word, so that a later walk sees when that tool ends. Without memory,
-    // the next walk after a module was loaded sees it.
+    // Remembers another tool's word, so that a later walk sees when that tool ends. Without memory
+    // for the entry, only the walk after the next module is loaded or unloaded sees it.
     void note_of_other(const module_slot& slot, std::uintptr_t held,
                        std::uint32_t number) noexcept {
         changed_slots::entry* const entry = entry_of(slot);

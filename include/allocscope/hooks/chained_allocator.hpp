@@ -1,5 +1,4 @@
-// chained_allocator.hpp - calls another malloc than glibc's: jemalloc, tcmalloc, mimalloc or
-// others.
+// chained_allocator.hpp - calls a malloc other than glibc's: jemalloc, tcmalloc, mimalloc, ...
 //
 // Room:     hooks (floor 6), malloc-safe
 // Called:   by the hooks through hooks/underlying_allocator.hpp, when the next malloc in the search

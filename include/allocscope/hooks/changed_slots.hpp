@@ -1,4 +1,4 @@
-// changed_slots.hpp - what the words held that attach_hooks() has changed.
+// changed_slots.hpp - the earlier values of the words that attach_hooks() has changed.
 //
 // Room:     hooks (floor 6), not for use inside a hook: only while the loader's lock is held
 // Called:   by hooks/attached_hooks.hpp

@@ -5,9 +5,9 @@
 // Threads:  any, also in signal handlers, before main and after exit
 // Memory:   the underlying allocator's
 //
-// Every result is the underlying function's, with the program's arguments and with its errno. There
-// is one exception: an allocation that a sampled window draws gets a block that begins at a page
-// (record/sampler.hpp). Requests that the underlying function refuses are not recorded.
+// Every result and errno is that of the underlying function, called with the program's arguments.
+// There is one exception: an allocation that a sampled window draws gets a block that begins at a
+// page (record/sampler.hpp). Requests that the underlying function refuses are not recorded.
 //
 // While no window is open, a function costs one load and one branch more, and one more indirect
 // call, like the one through the loader's table.

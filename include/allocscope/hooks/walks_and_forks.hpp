@@ -1,4 +1,4 @@
-// walks_and_forks.hpp - lets no fork happen while a thread walks through the modules.
+// walks_and_forks.hpp - prevents a fork while a thread walks through the modules.
 //
 // Room:     hooks (floor 6), not for use inside a hook: may wait
 // Called:   by hooks/attached_hooks.hpp and hooks/attach_hooks.hpp; by the C library around fork()

@@ -36,7 +36,8 @@ struct guard_watch {
     // Called at the first violation, outside of any lock, with a result that the guard keeps. It
     // may allocate, which is no violation. True: `raise` must be called as well.
     bool (*tell)(guard_watch& broken, check_data& found) = nullptr;
-    // Throws. Not called for a free or in malloc's family; a nothrow operator turns it into null.
+    // Throws. Not called for a free or in malloc's family. A nothrow operator turns the exception
+    // into null.
     void (*raise)(guard_watch& broken) = nullptr;
 
     // The members of the engine.

@@ -31,7 +31,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Any integer as it was written, so that the message that refuses a negative one can show it.
+// Any integer as the user wrote it, so that an error message can show a negative number.
 struct typed_number {
     std::uint64_t bits = 0;  // two's complement
     bool is_negative = false;

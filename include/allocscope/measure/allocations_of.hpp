@@ -35,8 +35,8 @@ struct run_counts : allocation_counts {
 // Runs the work once to warm up, then `runs` times, and counts what this thread allocates in those
 // runs. Exceptions of the work pass through. Throws std::invalid_argument when `runs` is less than
 // 1, and when nothing is being recorded, because that must not look like "allocates nothing"
-// (-fno-exceptions: prints the message and aborts). Cost: about 150 ns for each run, and what a
-// window of counters adds to each allocation.
+// (-fno-exceptions: prints the message and aborts).
+// Cost: about 150 ns for each run, and what a window of counters adds to each allocation.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG run_counts allocations_of(Work&& work, detail::typed_number runs = 1);
 

@@ -70,7 +70,7 @@ inline snapshot rows_of(const check_data& data) noexcept {
     return data.rows != nullptr ? *data.rows : snapshot{};
 }
 
-// Wraps what a call of the engine returned: null when there was no memory.
+// Wraps what a call of the engine returned, which is null when there was no memory.
 inline check_result result_of(check_data* made) noexcept {
     return check_result{made != nullptr ? made : shared_check(check_without_memory)};
 }

@@ -1,4 +1,4 @@
-// for_each_allocation_failing.hpp - runs code once for each of its allocations and makes it fail.
+// for_each_allocation_failing.hpp - makes each allocation of some code fail, one in each run.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, in tests
@@ -14,7 +14,8 @@
 //
 // Run k makes the kth allocation fail. The first run in which none fails is the last one. A run is
 // good when the code returns or throws std::bad_alloc, and leaves nothing alive. Crashes are not
-// caught. Cost: with n allocations, n + 2 runs.
+// caught.
+// Cost: with n allocations, n + 2 runs.
 
 #ifndef ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
 #define ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP

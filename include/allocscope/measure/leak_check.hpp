@@ -1,4 +1,4 @@
-// leak_check.hpp - a window at whose end none of its objects may be alive.
+// leak_check.hpp - a window that must leave none of its objects alive.
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user and by integrations/

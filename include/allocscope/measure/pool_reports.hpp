@@ -41,14 +41,14 @@ inline void report_allocation(const void* pointer, std::size_t bytes, const char
 template <class T>
 inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// Reports that the object died. Without a pool, this is the newest object that begins there: if one
-// object contains the other, the inner one. No effect for an object that was not recorded.
+// Reports that the object died. Without a pool name, this is the newest object that begins there:
+// if one object contains the other, the inner one. No effect for an object that was not recorded.
 inline void report_free(const void* pointer) noexcept;
 inline void report_free(const void* pointer, const char* pool) noexcept;
 
 // Reports that the object has another size now. This counts as a death and a birth at the same
-// address. An object that has moved must be reported as freed and allocated instead. Without a
-// pool, an object that was born before the windows becomes one of "other pools".
+// address. An object that has moved must be reported as freed and allocated instead. Without a pool
+// name, an object that was born before the windows becomes one of "other pools".
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 

@@ -2,7 +2,7 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, through the door time_series.hpp
-// Threads:  any thread may call every member; has one thread of its own, if asked for
+// Threads:  any thread may call any member; has one thread of its own, if asked for
 // Memory:   104 bytes for each point, charged to no window
 //
 //     allocscope::timed_scope window{"load", std::chrono::milliseconds{10}};

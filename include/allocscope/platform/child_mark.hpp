@@ -8,7 +8,7 @@
 // The mark is a page that the kernel wipes in each forked child (MADV_WIPEONFORK). fork() also runs
 // handlers, but _Fork() does not, and threads of the parent may have held locks. A child that
 // shares its parent's memory (vfork) does not count as forked. Kernels before 4.14 have no such
-// pages; then nothing is told.
+// pages; then no fork is noticed.
 
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP

@@ -10,7 +10,7 @@
 // recorded. So everything that a report needs is taken from the area:
 //
 //     lasting      stacks, cohorts, what threads have counted, which modules were met
-//     private      what only finds those quickly: the live object map, memos, rules
+//     private      what only serves to find those quickly: the live object map, memos, rules
 //
 // Without an area the pages are private ones like any others. Pages of an area are taken one after
 // the other. They are not given back to the area, but their memory is given back to the kernel.

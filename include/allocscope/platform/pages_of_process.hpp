@@ -41,8 +41,8 @@ public:
     pages_of_process(const pages_of_process&) = delete;
     pages_of_process& operator=(const pages_of_process&) = delete;
 
-    // Finds which of the pages from `low` on are in memory. Where the kernel does not tell, none
-    // count.
+    // Finds which of the pages from `low` on are in memory. If the kernel does not tell, all count
+    // as absent.
     void find_present(std::uint64_t low, std::size_t count,
                       bool (&present)[most_at_once]) const noexcept {
         std::uint64_t entries[most_at_once];

@@ -5,9 +5,9 @@
 // Threads:  any
 // Memory:   none
 //
-// The kernel gives each program 16 random bytes at its start; reading them costs no system call and
-// cannot fail, unlike getrandom(), which may be forbidden or block early at boot. A forked child
-// has its parent's bytes, so time and process number are mixed in.
+// The kernel gives each program 16 random bytes at its start. Reading them costs no system call and
+// cannot fail. getrandom() may be forbidden, or may block early at boot. A forked child has its
+// parent's bytes, so the time and the process id are mixed in.
 
 #ifndef ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 #define ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP

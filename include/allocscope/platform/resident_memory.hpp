@@ -42,9 +42,9 @@ struct resident_memory {
     std::uint64_t total = 0;  // of all mappings
     std::uint64_t swapped = 0;
     std::uint64_t heap = 0;        // of malloc's arenas
-    std::uint64_t heap_size = 0;   // size of the arenas in addresses
+    std::uint64_t heap_size = 0;   // size of their address ranges
     std::uint64_t large = 0;       // of malloc's large blocks
-    std::uint64_t large_size = 0;  // size of the large blocks in addresses
+    std::uint64_t large_size = 0;  // size of their address ranges
     std::uint64_t allocscope = 0;
     std::uint64_t program = 0;
     std::uint64_t files = 0;
@@ -236,7 +236,7 @@ private:
         std::uint64_t arena, heap_before, size, open_size;
     };
 
-    // How many addresses the glibc arena that begins here has; 0 when none begins here.
+    // Size of the address range of the glibc arena that begins here; 0 when none begins here.
     std::uint64_t size_of_arena(std::uint64_t low, std::uint64_t high) const noexcept {
         arena_head head;
         if (low % arena_room != 0 || !pages_.read(low, head)) return 0;

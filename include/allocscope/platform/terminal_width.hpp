@@ -1,4 +1,4 @@
-// terminal_width.hpp - whether the output is a terminal, how wide it is, and if it shows colours.
+// terminal_width.hpp - whether the output is a terminal, its width, and whether it shows colours.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by report/text_report.hpp before it lays a report out

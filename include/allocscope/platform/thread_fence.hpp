@@ -1,4 +1,4 @@
-// thread_fence.hpp - a memory fence in every running thread, at the cost of the one that asks.
+// thread_fence.hpp - a memory fence in every running thread, at the cost of the caller.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   before tables are given back: windows/ then knows what each thread is doing

@@ -213,9 +213,9 @@ inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept
     return true;
 }
 
-// The cohort for objects without a stack of one of the two families that have hooks. When the
-// windows want only numbers, both families are settled, and from then on the thread's view is
-// straight.
+// The cohort for objects without a stack that belong to one of the two families with hooks. Where
+// the windows want only numbers, both families are settled, and from then on the view of the thread
+// is straight.
 inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
     settle_plain_place(thread, tag);
     if (thread.mode == charge::numbers &&

@@ -48,8 +48,8 @@ ALLOCSCOPE_FAST_PATH std::uintptr_t hook_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
-// An address in that frame or right below it, for `busy`. A hook that does not need its frame for
-// anything else then does not have to set one up.
+// An address in that frame or right below it, for `busy`. With this address, a hook that does not
+// need a frame for anything else does not have to set one up.
 ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
     std::uintptr_t mark;
     __asm__ volatile("leaq -8(%%rsp), %0" : "=r"(mark));

@@ -12,7 +12,7 @@
 //     taken = take_record(p)
 //     q = realloc(p, n)        null: put_back(taken, p)      else: on_resized(taken, q, n)
 //
-// A cohort counts an object whose record is taken as alive. So the cohort is not used again
+// While a record is taken, its cohort counts the object as alive. So the cohort is not used again
 // meanwhile, and only the end of the session makes a taken record void.
 
 #ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP

@@ -2,10 +2,10 @@
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   for each sampled allocation, and for each free of a block that begins at a page
-// Threads:  any; another thread may free a sample than the one that allocated it
+// Threads:  any; a thread other than the one that allocated a sample may free it
 // Memory:   in the tables: 8 bytes for each page of heap that sampled blocks touch
 //
-// A sample has the weight of all the objects of its size that it stands for, when one sample is
+// The weight of a sample is the number of objects and bytes that it stands for, when one sample is
 // taken in `sample_bytes` bytes on average (sampling/sample_weight.hpp). Its death subtracts
 // exactly what its birth added, because both are computed from the same two numbers.
 

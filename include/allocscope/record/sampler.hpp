@@ -96,8 +96,8 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
 
 // Decides about one allocation, in every state of the thread. In a signal handler that interrupted
 // a hook, the thread's own countdown decides and not the countdown of the state that the handler
-// works in. passes() has already asked the thread's own countdown, so with another one two draws
-// would have to agree.
+// works in. passes() has already asked the thread's own countdown; with a second countdown, both
+// would have to draw the allocation.
 ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;

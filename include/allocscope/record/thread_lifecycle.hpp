@@ -99,8 +99,8 @@ inline void reclaim_if_possible() noexcept {
 }
 
 // Gives back the states of threads that ended without telling us. This takes one system call for
-// each thread that may have ended. So it waits until as many threads have begun as were left the
-// last time, and 16 more.
+// each thread that may have ended. So it is done only when enough threads have begun since the last
+// time: as many as were left then, and 16 more.
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
     if (process.mark.is_unsettled()) return;  // a thread has another id in a forked child

@@ -5,11 +5,11 @@
 // Threads:  any, with locked instructions; begun and ended under the control lock
 // Memory:   512 bytes for all
 //
-// Whether a peak was the last one is known only later. So what each cohort had at the peak is kept,
-// and that happens as late as possible: a cohort that is about to change for the first time since
-// the peak stores what it still has, and the peak that this belongs to. A peak is identified by its
-// bytes, because each new peak has more. At the end, a cohort that stored something for the last
-// peak reports that. Any other cohort has not changed since, and reports what it has.
+// Which moment was the peak is known only later. So each cohort keeps what it had at the peak, and
+// does that as late as possible: when it is about to change for the first time since the peak, it
+// stores what it still has, and which peak that belongs to. A peak is identified by its bytes,
+// because each new peak has more. At the end, a cohort that stored something for the last peak
+// reports that. Any other cohort has not changed since, and reports what it has.
 //
 // One window at a time is followed: the first of the open windows with details.
 

@@ -5,9 +5,9 @@
 // Threads:  each counter is written by one thread; any thread may read
 // Memory:   1 KiB for each thread and each 64 cohorts of which it freed something
 //
-// A thread finds its own counters in a table. A reader finds the counters of all threads in a list
-// for each page of the cohort table. So the cost of a sum over all threads depends on what threads
-// have freed, not on how many threads there are.
+// A thread finds its counters in a table of its own. A reader finds the counters of all threads in
+// a list for each page of the cohort table. So the cost of a sum over all threads depends on what
+// threads have freed, not on how many threads there are.
 //
 //     thread's directory_   [ chunk* ][ null ][ chunk* ] ...   one entry for each cohort page
 //                               |

@@ -107,8 +107,8 @@ public:
         return true;
     }
 
-    // Calls visit(live_object) for every record of the session, until it returns false. The program
-    // may go on meanwhile, as in live_object_map::for_each.
+    // Calls visit(live_object) for every record of the session, until visit returns false. The
+    // program may go on meanwhile, as in live_object_map::for_each.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
         bucket* const buckets = buckets_.load(memory_order::acquire);

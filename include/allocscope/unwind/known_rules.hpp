@@ -38,7 +38,7 @@ namespace detail {
 
 class known_rules {
 public:
-    // Nothing is kept until this was called and found memory.
+    // Until this function was called and found memory, nothing is kept.
     void prepare() noexcept {
         if (elements_.load(memory_order::acquire) != nullptr) return;
         void* pages = reserve_pages(element_count * sizeof(element));

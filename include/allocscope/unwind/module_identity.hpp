@@ -93,7 +93,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
     return {};
 }
 
-// Reads how long the module at `found`, which may be unloaded, lives, and its fingerprint.
+// Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
 inline void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;

@@ -5,10 +5,10 @@
 // Threads:  any, lock-free
 // Memory:   none
 //
-// In code that was compiled without frame pointers that register holds anything, and a chain
-// through it may meet numbers that look like frames. A return address follows a call instruction in
-// executable code of a loaded module. A stack is cut at anything else. rule_cache.hpp keeps the
-// answers.
+// In code compiled without frame pointers, the frame pointer register may hold anything, and a
+// chain through it may meet numbers that look like frames. A return address follows a call
+// instruction in executable code of a loaded module. A stack is cut at anything else.
+// rule_cache.hpp keeps the answers.
 //
 // _dl_find_object (glibc 2.35) finds the module without a lock. Without it, every address in the
 // lower half of the address space is accepted.

@@ -125,10 +125,10 @@ private:
         keep(pc, found);
     }
 
-    // Puts the rule at its home, unless the rule there is at home, too. Then it becomes a guest of
-    // another element, which is free or has a guest; if there is no such element, it takes the
-    // home. A signal handler that jumps away in the middle leaves an empty element, never a wrong
-    // pair.
+    // Puts the rule at its home, unless the rule that is there belongs there. In that case the new
+    // rule becomes a guest of another element, which is free or has a guest; if there is no such
+    // element, it takes the home. A signal handler that jumps away in the middle leaves an empty
+    // element, never a wrong pair.
     ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
         entry* at = &place(home, 0);

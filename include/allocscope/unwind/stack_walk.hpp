@@ -16,7 +16,7 @@
 // depended on, and no other. As long as all of them are unchanged, a walk would go the same way
 // again.
 //
-// The caller chooses which of the two the walk follows (options::unwind):
+// The caller chooses the method (options::unwind):
 //
 //     rule                   automatic            cfi        frame_pointers
 //     a table's              obeyed               obeyed     by frame pointer

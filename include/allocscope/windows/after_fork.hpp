@@ -2,16 +2,16 @@
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   by the C library around fork(); by the first lock that a child takes
-// Threads:  the one that forks, and in the child the first that takes a lock
+// Threads:  the forking thread; in the child, the first thread that takes a lock
 // Memory:   none
 //
 //     fork()     takes every lock first, so that nobody else is in the middle of a change
 //     _Fork()    runs no handlers: locks may be held by threads that the child does not have
 //
-// Between the handlers the forking thread holds every lock, and handlers of the program's own run
-// in it, before ours or after: locks let this thread pass (is_forking). In the child the first lock
-// that is asked for mends all, whoever asks: a handler of the program's, ours, or code that runs
-// long after a _Fork().
+// Between our handlers the forking thread holds every lock, and handlers of the program may run in
+// it before ours or after. So the locks let this thread pass (is_forking). In the child, the first
+// lock that is taken mends all locks, whoever takes it: a handler of the program, our own handler,
+// or code that runs long after a _Fork().
 
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 #define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
@@ -59,7 +59,8 @@ inline void draw_anew_in_child() noexcept {
     }
 }
 
-// Control lock. What the windows of the calling thread alone want, from the windows that are open.
+// Control lock. Counts again what the windows of the calling thread alone want, from the open
+// windows.
 inline void count_own_demand_anew() noexcept {
     thread_state* own = current_state();
     if (own == nullptr) return;
@@ -73,8 +74,8 @@ inline void count_own_demand_anew() noexcept {
     });
 }
 
-// Another thread of the parent was opening or closing a window, or giving memory back. A window is
-// open if it has begun; everything else follows from the windows that are.
+// Called if another thread of the parent was opening or closing a window, or giving memory back. A
+// window is open if it has begun; everything else is computed from the open windows.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(memory_order::relaxed)) {
         process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_by_fork);
@@ -94,7 +95,7 @@ inline void mend_windows() noexcept {
     if (!process.is_releasing || !release_tables()) end_session();
 }
 
-// Who was reading does not exist here.
+// The thread that was reading does not exist here.
 inline void forget_readings() noexcept {
     process.window_being_read = 0;
     for (thread_state& each : all_threads()) {
@@ -106,7 +107,7 @@ inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
     return ::pthread_mutex_trylock(&mutex) == 0;
 }
 
-// In a child, by one thread. The locks belong to threads that do not exist here.
+// Called in a child, by one thread. The locks belong to threads that do not exist here.
 inline void mend_child() noexcept {
     const bool has_handlers = is_forking();
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
@@ -129,7 +130,7 @@ inline void after_fork_in_child() noexcept {
     process.mark.settle();
 }
 
-// Before the first window opens. Registering may allocate, so the control lock is not held.
+// Called before the first window opens. Registering may allocate, so the control lock is not held.
 inline void prepare_for_forks() noexcept {
     process.mend_child = &mend_child;
     process.mark.prepare();

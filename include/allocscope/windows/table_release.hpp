@@ -40,8 +40,8 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-// While an object of this class lives, sums are half moved. It tells that to a forked child without
-// fork handlers.
+// While an object of this class lives, sums are only half moved. The flag says so to a child that
+// was forked without handlers.
 class moving_sums {
 public:
     moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }

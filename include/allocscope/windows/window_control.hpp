@@ -81,8 +81,8 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     return nullptr;
 }
 
-// Control lock. Tells the threads that a window concerns that it has opened (+1), closed (-1) or
-// begun anew (0).
+// Control lock. A window has opened (+1), closed (-1) or begun anew (0). Tells the threads that it
+// concerns.
 inline void announce(const open_window& window, int change) noexcept {
     const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     const bool is_first = process.entry.word() == 0;

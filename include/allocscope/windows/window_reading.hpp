@@ -110,8 +110,8 @@ public:
 private:
     static constexpr std::uint64_t patience_ns = 100'000'000;
 
-    // A thread that runs answers within a microsecond. Only if it does not, this thread gives up
-    // the processor, which others may then keep for milliseconds.
+    // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
+    // the processor, which other threads may then keep for milliseconds.
     static void wait(std::uint32_t round) noexcept {
         constexpr std::uint32_t short_rounds = 100;
         if (round >= short_rounds) {

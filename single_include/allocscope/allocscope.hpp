@@ -667,7 +667,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
 
-// size_classes.hpp - sizes of objects in classes: powers of two.
+// size_classes.hpp - puts the sizes of objects into classes: powers of two.
 
 #ifndef ALLOCSCOPE_BASE_SIZE_CLASSES_HPP
 #define ALLOCSCOPE_BASE_SIZE_CLASSES_HPP
@@ -1331,7 +1331,7 @@ inline snapshot rows_of(const check_data& data) noexcept {
     return data.rows != nullptr ? *data.rows : snapshot{};
 }
 
-// Wraps what a call of the engine returned: null when there was no memory.
+// Wraps what a call of the engine returned, which is null when there was no memory.
 inline check_result result_of(check_data* made) noexcept {
     return check_result{made != nullptr ? made : shared_check(check_without_memory)};
 }
@@ -1571,7 +1571,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Any integer as it was written, so that the message that refuses a negative one can show it.
+// Any integer as the user wrote it, so that an error message can show a negative number.
 struct typed_number {
     std::uint64_t bits = 0;  // two's complement
     bool is_negative = false;
@@ -1796,8 +1796,8 @@ struct run_counts : allocation_counts {
 // Runs the work once to warm up, then `runs` times, and counts what this thread allocates in those
 // runs. Exceptions of the work pass through. Throws std::invalid_argument when `runs` is less than
 // 1, and when nothing is being recorded, because that must not look like "allocates nothing"
-// (-fno-exceptions: prints the message and aborts). Cost: about 150 ns for each run, and what a
-// window of counters adds to each allocation.
+// (-fno-exceptions: prints the message and aborts).
+// Cost: about 150 ns for each run, and what a window of counters adds to each allocation.
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG run_counts allocations_of(Work&& work, detail::typed_number runs = 1);
 
@@ -2067,7 +2067,8 @@ struct guard_watch {
     // Called at the first violation, outside of any lock, with a result that the guard keeps. It
     // may allocate, which is no violation. True: `raise` must be called as well.
     bool (*tell)(guard_watch& broken, check_data& found) = nullptr;
-    // Throws. Not called for a free or in malloc's family; a nothrow operator turns it into null.
+    // Throws. Not called for a free or in malloc's family. A nothrow operator turns the exception
+    // into null.
     void (*raise)(guard_watch& broken) = nullptr;
 
     // The members of the engine.
@@ -2262,7 +2263,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
 
-// leak_check.hpp - a window at whose end none of its objects may be alive.
+// leak_check.hpp - a window that must leave none of its objects alive.
 
 #ifndef ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
 #define ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
@@ -2589,7 +2590,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
 
-// for_each_allocation_failing.hpp - runs code once for each of its allocations and makes it fail.
+// for_each_allocation_failing.hpp - makes each allocation of some code fail, one in each run.
 
 #ifndef ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
 #define ALLOCSCOPE_MEASURE_FOR_EACH_ALLOCATION_FAILING_HPP
@@ -7723,7 +7724,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 
-// chained_allocator.hpp - calls another malloc than glibc's: jemalloc, tcmalloc, mimalloc or
+// chained_allocator.hpp - calls a malloc other than glibc's: jemalloc, tcmalloc, mimalloc, ...
 
 #ifndef ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
@@ -10357,7 +10358,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
     return {};
 }
 
-// Reads how long the module at `found`, which may be unloaded, lives, and its fingerprint.
+// Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
 inline void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
@@ -11229,7 +11230,7 @@ namespace detail {
 
 class known_rules {
 public:
-    // Nothing is kept until this was called and found memory.
+    // Until this function was called and found memory, nothing is kept.
     void prepare() noexcept {
         if (elements_.load(memory_order::acquire) != nullptr) return;
         void* pages = reserve_pages(element_count * sizeof(element));
@@ -11401,10 +11402,10 @@ private:
         keep(pc, found);
     }
 
-    // Puts the rule at its home, unless the rule there is at home, too. Then it becomes a guest of
-    // another element, which is free or has a guest; if there is no such element, it takes the
-    // home. A signal handler that jumps away in the middle leaves an empty element, never a wrong
-    // pair.
+    // Puts the rule at its home, unless the rule that is there belongs there. In that case the new
+    // rule becomes a guest of another element, which is free or has a guest; if there is no such
+    // element, it takes the home. A signal handler that jumps away in the middle leaves an empty
+    // element, never a wrong pair.
     ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
         entry* at = &place(home, 0);
@@ -12664,8 +12665,8 @@ public:
         return true;
     }
 
-    // Calls visit(live_object) for every record of the session, until it returns false. The program
-    // may go on meanwhile, as in live_object_map::for_each.
+    // Calls visit(live_object) for every record of the session, until visit returns false. The
+    // program may go on meanwhile, as in live_object_map::for_each.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
         bucket* const buckets = buckets_.load(memory_order::acquire);
@@ -13740,8 +13741,8 @@ inline void reclaim_if_possible() noexcept {
 }
 
 // Gives back the states of threads that ended without telling us. This takes one system call for
-// each thread that may have ended. So it waits until as many threads have begun as were left the
-// last time, and 16 more.
+// each thread that may have ended. So it is done only when enough threads have begun since the last
+// time: as many as were left then, and 16 more.
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
     if (process.mark.is_unsettled()) return;  // a thread has another id in a forked child
@@ -14799,9 +14800,9 @@ inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept
     return true;
 }
 
-// The cohort for objects without a stack of one of the two families that have hooks. When the
-// windows want only numbers, both families are settled, and from then on the thread's view is
-// straight.
+// The cohort for objects without a stack that belong to one of the two families with hooks. Where
+// the windows want only numbers, both families are settled, and from then on the view of the thread
+// is straight.
 inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
     settle_plain_place(thread, tag);
     if (thread.mode == charge::numbers &&
@@ -15187,8 +15188,8 @@ ALLOCSCOPE_FAST_PATH std::uintptr_t hook_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
-// An address in that frame or right below it, for `busy`. A hook that does not need its frame for
-// anything else then does not have to set one up.
+// An address in that frame or right below it, for `busy`. With this address, a hook that does not
+// need a frame for anything else does not have to set one up.
 ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
     std::uintptr_t mark;
     __asm__ volatile("leaq -8(%%rsp), %0" : "=r"(mark));
@@ -15548,8 +15549,8 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
 
 // Decides about one allocation, in every state of the thread. In a signal handler that interrupted
 // a hook, the thread's own countdown decides and not the countdown of the state that the handler
-// works in. passes() has already asked the thread's own countdown, so with another one two draws
-// would have to agree.
+// works in. passes() has already asked the thread's own countdown; with a second countdown, both
+// would have to draw the allocation.
 ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;
@@ -16287,7 +16288,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 
-// thread_fence.hpp - a memory fence in every running thread, at the cost of the one that asks.
+// thread_fence.hpp - a memory fence in every running thread, at the cost of the caller.
 
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 #define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
@@ -16514,8 +16515,8 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-// While an object of this class lives, sums are half moved. It tells that to a forked child without
-// fork handlers.
+// While an object of this class lives, sums are only half moved. The flag says so to a child that
+// was forked without handlers.
 class moving_sums {
 public:
     moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
@@ -16855,7 +16856,8 @@ inline void draw_anew_in_child() noexcept {
     }
 }
 
-// Control lock. What the windows of the calling thread alone want, from the windows that are open.
+// Control lock. Counts again what the windows of the calling thread alone want, from the open
+// windows.
 inline void count_own_demand_anew() noexcept {
     thread_state* own = current_state();
     if (own == nullptr) return;
@@ -16869,8 +16871,8 @@ inline void count_own_demand_anew() noexcept {
     });
 }
 
-// Another thread of the parent was opening or closing a window, or giving memory back. A window is
-// open if it has begun; everything else follows from the windows that are.
+// Called if another thread of the parent was opening or closing a window, or giving memory back. A
+// window is open if it has begun; everything else is computed from the open windows.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(memory_order::relaxed)) {
         process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_by_fork);
@@ -16890,7 +16892,7 @@ inline void mend_windows() noexcept {
     if (!process.is_releasing || !release_tables()) end_session();
 }
 
-// Who was reading does not exist here.
+// The thread that was reading does not exist here.
 inline void forget_readings() noexcept {
     process.window_being_read = 0;
     for (thread_state& each : all_threads()) {
@@ -16902,7 +16904,7 @@ inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
     return ::pthread_mutex_trylock(&mutex) == 0;
 }
 
-// In a child, by one thread. The locks belong to threads that do not exist here.
+// Called in a child, by one thread. The locks belong to threads that do not exist here.
 inline void mend_child() noexcept {
     const bool has_handlers = is_forking();
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
@@ -16925,7 +16927,7 @@ inline void after_fork_in_child() noexcept {
     process.mark.settle();
 }
 
-// Before the first window opens. Registering may allocate, so the control lock is not held.
+// Called before the first window opens. Registering may allocate, so the control lock is not held.
 inline void prepare_for_forks() noexcept {
     process.mend_child = &mend_child;
     process.mark.prepare();
@@ -16994,8 +16996,8 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     return nullptr;
 }
 
-// Control lock. Tells the threads that a window concerns that it has opened (+1), closed (-1) or
-// begun anew (0).
+// Control lock. A window has opened (+1), closed (-1) or begun anew (0). Tells the threads that it
+// concerns.
 inline void announce(const open_window& window, int change) noexcept {
     const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     const bool is_first = process.entry.word() == 0;
@@ -17265,8 +17267,8 @@ public:
 private:
     static constexpr std::uint64_t patience_ns = 100'000'000;
 
-    // A thread that runs answers within a microsecond. Only if it does not, this thread gives up
-    // the processor, which others may then keep for milliseconds.
+    // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
+    // the processor, which other threads may then keep for milliseconds.
     static void wait(std::uint32_t round) noexcept {
         constexpr std::uint32_t short_rounds = 100;
         if (round >= short_rounds) {
@@ -29797,7 +29799,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 
-// changed_slots.hpp - what the words held that attach_hooks() has changed.
+// changed_slots.hpp - the earlier values of the words that attach_hooks() has changed.
 
 #ifndef ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
 #define ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
@@ -30098,7 +30100,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
 
-// walks_and_forks.hpp - lets no fork happen while a thread walks through the modules.
+// walks_and_forks.hpp - prevents a fork while a thread walks through the modules.
 
 #ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 #define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
@@ -30271,8 +30273,8 @@ private:
         }
     }
 
-    // Remembers another tool's word, so that a later walk sees when that tool ends. Without memory,
-    // the next walk after a module was loaded sees it.
+    // Remembers another tool's word, so that a later walk sees when that tool ends. Without memory
+    // for the entry, only the walk after the next module is loaded or unloaded sees it.
     void note_of_other(const module_slot& slot, std::uintptr_t held,
                        std::uint32_t number) noexcept {
         changed_slots::entry* const entry = entry_of(slot);
@@ -30461,7 +30463,7 @@ struct attached_hooks {
     const char* refusal = "";         // why hooks are not attached; "" when they are
     std::size_t words = 0;            // lead to allocscope now
     std::size_t words_of_others = 0;  // hold what the loader did not write; left alone
-    std::size_t words_refused = 0;    // the kernel refused to make them writable, or memory
+    std::size_t words_refused = 0;    // not made writable, or no memory to remember them
 };
 
 // From now on windows see the calls of malloc and its family that the program, its libraries and
@@ -30616,14 +30618,14 @@ inline void report_allocation(const void* pointer, std::size_t bytes, const char
 template <class T>
 inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// Reports that the object died. Without a pool, this is the newest object that begins there: if one
-// object contains the other, the inner one. No effect for an object that was not recorded.
+// Reports that the object died. Without a pool name, this is the newest object that begins there:
+// if one object contains the other, the inner one. No effect for an object that was not recorded.
 inline void report_free(const void* pointer) noexcept;
 inline void report_free(const void* pointer, const char* pool) noexcept;
 
 // Reports that the object has another size now. This counts as a death and a birth at the same
-// address. An object that has moved must be reported as freed and allocated instead. Without a
-// pool, an object that was born before the windows becomes one of "other pools".
+// address. An object that has moved must be reported as freed and allocated instead. Without a pool
+// name, an object that was born before the windows becomes one of "other pools".
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
@@ -41131,7 +41133,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
 
-// terminal_width.hpp - whether the output is a terminal, how wide it is, and if it shows colours.
+// terminal_width.hpp - whether the output is a terminal, its width, and whether it shows colours.
 
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
@@ -43447,8 +43449,8 @@ public:
     pages_of_process(const pages_of_process&) = delete;
     pages_of_process& operator=(const pages_of_process&) = delete;
 
-    // Finds which of the pages from `low` on are in memory. Where the kernel does not tell, none
-    // count.
+    // Finds which of the pages from `low` on are in memory. If the kernel does not tell, all count
+    // as absent.
     void find_present(std::uint64_t low, std::size_t count,
                       bool (&present)[most_at_once]) const noexcept {
         std::uint64_t entries[most_at_once];
@@ -43695,9 +43697,9 @@ struct resident_memory {
     std::uint64_t total = 0;  // of all mappings
     std::uint64_t swapped = 0;
     std::uint64_t heap = 0;        // of malloc's arenas
-    std::uint64_t heap_size = 0;   // size of the arenas in addresses
+    std::uint64_t heap_size = 0;   // size of their address ranges
     std::uint64_t large = 0;       // of malloc's large blocks
-    std::uint64_t large_size = 0;  // size of the large blocks in addresses
+    std::uint64_t large_size = 0;  // size of their address ranges
     std::uint64_t allocscope = 0;
     std::uint64_t program = 0;
     std::uint64_t files = 0;
@@ -43889,7 +43891,7 @@ private:
         std::uint64_t arena, heap_before, size, open_size;
     };
 
-    // How many addresses the glibc arena that begins here has; 0 when none begins here.
+    // Size of the address range of the glibc arena that begins here; 0 when none begins here.
     std::uint64_t size_of_arena(std::uint64_t low, std::uint64_t high) const noexcept {
         arena_head head;
         if (low % arena_room != 0 || !pages_.read(low, head)) return 0;

@@ -5,7 +5,7 @@
 // Threads:  any
 // Memory:   that of the value
 //
-// It is what std::atomic is, with the same names and meanings, for types of 1, 2, 4 or 8 bytes.
+// It does what std::atomic does, with the same names and meanings, for types of 1, 2, 4 or 8 bytes.
 // Each call is one builtin of the compiler. In std::atomic a call is three functions and two
 // checks, which an unoptimised program has at each of some 900 places. Compiling them took a tenth
 // of the time of the once-per-program header (docs/decisions/0011).

@@ -57,7 +57,7 @@ public:
     }
 
     // Right-aligned in at least `width` columns. If `mark` is given, it stands directly before the
-    // digits and counts as a column: append_decimal(1000, 7, '~') is " ~1000".
+    // digits and counts as a column: append_decimal(1000, 7, '~') is "  ~1000".
     void append_decimal(std::uint64_t value, std::size_t width = 0, char mark = '\0') noexcept {
         append_aligned(value, 10, width, mark, '\0');
     }

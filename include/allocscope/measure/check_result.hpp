@@ -31,7 +31,7 @@ public:
 
     // "" when the check passed. Otherwise several lines without a final line end: what was expected
     // and what happened, up to three places with their callers as file:line, and where the rest was
-    // saved.
+    // saved, if it was.
     const char* message() const noexcept { return data_->message; }
 
     // The window's numbers at the check.

@@ -5,8 +5,8 @@
 // Threads:  a plain value
 // Memory:   none: the characters belong to an arena, a file's bytes or a literal
 //
-// It is what std::string_view is, without templates, so that the once-per-program header compiles
-// it in a hundredth of the time. The functions have the standard's names and meanings.
+// It does what std::string_view does, without templates, so that the once-per-program header
+// compiles it in a hundredth of the time. The functions have the standard's names and meanings.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
@@ -110,7 +110,7 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
-// Joins up to four texts to one zero-ended text, in the memory of the arena.
+// Joins up to four texts into one zero-ended text, in the memory of the arena.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));

@@ -9,8 +9,8 @@
 //     names.number_of("a");        // 0
 //     names[0];                    // "a"
 //
-// A text is read once for each place where it lies, because a pointer that is known is found as
-// such.
+// A text is read only once for each place where it lies. After that its pointer is found in a
+// table.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP

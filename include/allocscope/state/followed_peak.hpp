@@ -38,7 +38,7 @@ struct followed_peaks {
 
     // What is followed now. Written under the control lock.
     atomic<std::uint64_t> number{0};     // 0: nothing
-    atomic<std::uint64_t> opened_at{0};  // of the window, different for each
+    atomic<std::uint64_t> opened_at{0};  // of the followed window; no other window has the same
     atomic<std::uint64_t> instance{0};
     std::uint64_t last_number = 0;
 

@@ -15,8 +15,8 @@
 //
 // A walk takes no lock and has no locked instruction. So an element is two words that are written
 // one after the other, and the first word is the address combined with the second. If two threads
-// write one element at the same time, the result is nobody's rule or a right one. When a line is
-// full, nothing more is kept in it.
+// write one element at the same time, the result is a right rule or one that no address matches.
+// When a line is full, nothing more is kept in it.
 
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP

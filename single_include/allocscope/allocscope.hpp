@@ -528,7 +528,7 @@ public:
     }
 
     // Right-aligned in at least `width` columns. If `mark` is given, it stands directly before the
-    // digits and counts as a column: append_decimal(1000, 7, '~') is " ~1000".
+    // digits and counts as a column: append_decimal(1000, 7, '~') is "  ~1000".
     void append_decimal(std::uint64_t value, std::size_t width = 0, char mark = '\0') noexcept {
         append_aligned(value, 10, width, mark, '\0');
     }
@@ -1292,7 +1292,7 @@ public:
 
     // "" when the check passed. Otherwise several lines without a final line end: what was expected
     // and what happened, up to three places with their callers as file:line, and where the rest was
-    // saved.
+    // saved, if it was.
     const char* message() const noexcept { return data_->message; }
 
     // The window's numbers at the check.
@@ -4622,7 +4622,7 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
-// Joins up to four texts to one zero-ended text, in the memory of the arena.
+// Joins up to four texts into one zero-ended text, in the memory of the arena.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));
@@ -8311,7 +8311,7 @@ struct followed_peaks {
 
     // What is followed now. Written under the control lock.
     atomic<std::uint64_t> number{0};     // 0: nothing
-    atomic<std::uint64_t> opened_at{0};  // of the window, different for each
+    atomic<std::uint64_t> opened_at{0};  // of the followed window; no other window has the same
     atomic<std::uint64_t> instance{0};
     std::uint64_t last_number = 0;
 
@@ -8361,7 +8361,7 @@ public:
         __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
 #endif
     }
-    // Any thread may call this. Then nobody may use add() on the same counter. A locked
+    // Any thread may call this. Then nobody may use add() on the same counter. It costs a locked
     // instruction.
     void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);

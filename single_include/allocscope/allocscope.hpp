@@ -15578,7 +15578,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
 ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
-    // If the windows want every event by now, operator new records the object like any other.
+    // If the windows want every event by now, the hook records the object like any other.
     if (thread->mode == charge::samples) lose_sample(*thread, bytes);
     leave(*thread);
 }
@@ -15794,10 +15794,12 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     if (drawn == draw::sample) {
         if (may_be_sample(block)) {
             on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
-        } else {
-            on_sample_refused(bytes, frame);
+            return block;
         }
-    } else if ((process.entry.word() & every_event) != 0) {
+        on_sample_refused(bytes, frame);
+    }
+    // Windows may have opened meanwhile.
+    if ((process.entry.word() & every_event) != 0) {
         on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
     }
     return block;

@@ -6,6 +6,7 @@
 #include "next_malloc.hpp"
 #include "windows_of_all_kinds.hpp"
 
+#include <allocscope/hooks/malloc_entry.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 
 #include <doctest/doctest.h>
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <new>
+#include <optional>
 
 using namespace allocscope_test;
 
@@ -204,6 +206,29 @@ TEST_CASE("malloc family: posix_memalign refuses without touching pointer or err
     const allocscope::allocation_counts seen = window.counts();
     CHECK(wrong == 0);
     CHECK(seen.allocations == 0);
+}
+
+// The memory for a sample is refused, and an exact window opens before the program gets its block.
+TEST_CASE("malloc family: a window that opens while a sample is refused records the object") {
+    namespace detail = allocscope::detail;
+    allocscope::scope sampled{"before", sampling_with(2)};
+    std::optional<allocscope::scope> exact;
+    bool was_sample = false;
+    void* block = detail::obtain_watched(24, detail::hook_frame(), [&](bool is_sample) {
+        was_sample = is_sample;
+        exact.emplace("meanwhile");
+        return detail::underlying_malloc(24);
+    });
+    const allocscope::allocation_counts born = exact->counts();
+    std::free(block);
+    const allocscope::allocation_counts died = exact->counts();
+    const std::uint64_t losses = sampled.stats().info().loss_count;
+
+    CHECK(was_sample);
+    CHECK(born.allocations == 1);
+    CHECK(born.bytes_allocated == 24);
+    CHECK(died.live_objects() == 0);
+    CHECK(losses == 0);
 }
 
 TEST_CASE("malloc family: ten thousand blocks of no bytes are ten thousand objects") {

@@ -118,10 +118,12 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     if (drawn == draw::sample) {
         if (may_be_sample(block)) {
             on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
-        } else {
-            on_sample_refused(bytes, frame);
+            return block;
         }
-    } else if ((process.entry.word() & every_event) != 0) {
+        on_sample_refused(bytes, frame);
+    }
+    // Windows may have opened meanwhile.
+    if ((process.entry.word() & every_event) != 0) {
         on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
     }
     return block;

@@ -125,7 +125,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
 ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
-    // If the windows want every event by now, operator new records the object like any other.
+    // If the windows want every event by now, the hook records the object like any other.
     if (thread->mode == charge::samples) lose_sample(*thread, bytes);
     leave(*thread);
 }

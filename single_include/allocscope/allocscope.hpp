@@ -2203,7 +2203,8 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probab
             text.append_decimal(digits / 10 % 10);
             text.append_decimal(digits % 10);
         } else {
-            text.append("no such number");
+            const bool is_number = probability < 0 || probability > 0;
+            text.append(is_number ? "far out of range" : "not a number");
         }
         text.append("; it must be in 0..1");
         refuse_options(space);
@@ -28247,7 +28248,7 @@ public:
             problem << "leak_options::expected, line " << decimal{number} << ": '"
                     << line.substr(0, 40)
                     << (is_leak ? "' fits everything; name a function, file, module or type"
-                                : "' is no pattern; write leak:<part of a name>");
+                                : "' is not a pattern; write leak:<part of a name>");
             return false;
         }
         return true;

@@ -118,7 +118,8 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probab
             text.append_decimal(digits / 10 % 10);
             text.append_decimal(digits % 10);
         } else {
-            text.append("no such number");
+            const bool is_number = probability < 0 || probability > 0;
+            text.append(is_number ? "far out of range" : "not a number");
         }
         text.append("; it must be in 0..1");
         refuse_options(space);

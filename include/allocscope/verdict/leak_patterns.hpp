@@ -68,7 +68,7 @@ public:
             problem << "leak_options::expected, line " << decimal{number} << ": '"
                     << line.substr(0, 40)
                     << (is_leak ? "' fits everything; name a function, file, module or type"
-                                : "' is no pattern; write leak:<part of a name>");
+                                : "' is not a pattern; write leak:<part of a name>");
             return false;
         }
         return true;

@@ -45,7 +45,7 @@ FAILS = {
     "fail: expected elsewhere": (1, LEAKED.format(1, 4)),
     "fail: less than nothing is expected": (0, r"THREW exception: [^\n]* is -1; [^\n]*give 0"),
     "fail: at least more than at most": (0, r"THREW exception: [^\n]* is 3, [^\n]*exchange"),
-    "fail: no pattern": (0, r"THREW exception: [^\n]*'leak_one' is no pattern; write leak:"),
+    "fail: no pattern": (0, r"THREW exception: [^\n]*'leak_one' is not a pattern; write leak:"),
     "fail: leak at each run": (1, r"each of 3 runs left at least 1 object with 4 bytes"),
     # Failed already: nothing is said about leaks.
     "fail: assertion and a leak": (1, r"CHECK\( sink == nullptr \) is NOT correct!"),

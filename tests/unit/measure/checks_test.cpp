@@ -137,7 +137,7 @@ TEST_CASE("bad limits are refused, each with its name, its value and a remedy") 
     CHECK(has(refusal_of([&] {
                   static_cast<void>(leak_check{"x", tolerance});
               }).c_str(),
-              "line 4: 'suppress:y' is no pattern"));
+              "line 4: 'suppress:y' is not a pattern"));
     tolerance.expected = "leak:*";
     CHECK(has(refusal_of([&] {
                   static_cast<void>(leak_check{"x", tolerance});

@@ -214,7 +214,9 @@ TEST_CASE("bad numbers are refused by name") {
               "probability is 1.500; it must be in 0..1"));
     CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(-0.25, 1)); }), "is -0.250"));
     CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(std::nan(""), 1)); }),
-              "is no such number"));
+              "probability is not a number; it must be in 0..1"));
+    CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(-1e300, 1)); }),
+              "is far out of range"));
     sweep_options none;
     none.most_runs = 0;
     CHECK(has(refusal_of([&] { for_each_allocation_failing([] {}, none); }), "most_runs is 0"));

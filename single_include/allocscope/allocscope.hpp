@@ -15560,8 +15560,8 @@ ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noe
     return is_sample ? draw::sample : draw::passed;
 }
 
-// Called after a block at a page was allocated for a sample.
-template <std::uint32_t Tag = allocation_tags::operator_new>
+// Called after a block was allocated for a sample.
+template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
@@ -15571,17 +15571,23 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
         record_and_leave<Tag>(*thread, block, bytes, frame);
         return;
     }
-    put_sample<Tag>(*thread, block, bytes, frame);
+    if (may_be_sample(block)) {
+        put_sample<Tag>(*thread, block, bytes, frame);
+    } else {  // there was no memory for a block at a page
+        lose_sample(*thread, bytes);
+    }
     leave(*thread);
 }
 
-// Called when there was no memory for a block at a page; the object gets no record.
-ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
-    thread_state* thread = enter(frame);
-    if (thread == nullptr) return;
-    // If the windows want every event by now, the hook records the object like any other.
-    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
-    leave(*thread);
+// Called after any block was allocated. `drawn` is the decision that was made before.
+template <std::uint32_t Tag>
+inline void on_decided(draw drawn, void* block, std::uint64_t bytes,
+                       std::uintptr_t frame) noexcept {
+    if (drawn == draw::sample) {
+        on_sampled<Tag>(block, bytes, frame);
+    } else if (drawn == draw::passed && (process.entry.word() & every_event) != 0) {
+        on_allocate_slow<Tag>(block, bytes, frame);
+    }
 }
 
 }  // namespace detail
@@ -15791,17 +15797,8 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     }
     const draw drawn = draw_for(bytes, frame);
     void* block = obtain(drawn == draw::sample);
-    if (block == nullptr || drawn == draw::not_wanted) return block;
-    if (drawn == draw::sample) {
-        if (may_be_sample(block)) {
-            on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
-            return block;
-        }
-        on_sample_refused(bytes, frame);
-    }
-    // Windows may have opened meanwhile.
-    if ((process.entry.word() & every_event) != 0) {
-        on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
+    if (block != nullptr) {
+        on_decided<allocation_tags::malloc_family>(drawn, block, bytes, frame);
     }
     return block;
 }
@@ -29413,16 +29410,10 @@ inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
 // is open. `frame` is the operator's own frame address.
 
 // A block at a page for an allocation that is to be a sample; null when there is no memory for it.
-inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {
+inline void* sampled_block(std::size_t bytes, std::size_t alignment) noexcept {
     const int saved_errno = errno;
     void* block = allocate_aligned(bytes_of_sample(bytes), alignment_of_sample(alignment));
     errno = saved_errno;
-    const auto address = reinterpret_cast<std::uintptr_t>(frame);
-    if (block == nullptr) {
-        on_sample_refused(bytes, address);
-    } else {
-        on_sampled(block, bytes, address);
-    }
     return block;
 }
 
@@ -29435,14 +29426,13 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     const bool is_possible = (alignment & (alignment - 1)) == 0;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     const draw drawn = is_possible ? draw_for(bytes, address) : draw::not_wanted;
-    if (drawn == draw::sample) {
-        if (void* block = sampled_block(bytes, alignment, frame)) return block;
+    void* block = drawn == draw::sample ? sampled_block(bytes, alignment) : nullptr;
+    if (block == nullptr) {
+        block =
+            alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
     }
-    void* block =
-        alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
-    if (block != nullptr && drawn != draw::not_wanted &&
-        (process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, address);
+    if (block != nullptr) {
+        on_decided<allocation_tags::operator_new>(drawn, block, bytes, address);
     }
     return block;
 }

@@ -104,16 +104,10 @@ inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
 // is open. `frame` is the operator's own frame address.
 
 // A block at a page for an allocation that is to be a sample; null when there is no memory for it.
-inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {
+inline void* sampled_block(std::size_t bytes, std::size_t alignment) noexcept {
     const int saved_errno = errno;
     void* block = allocate_aligned(bytes_of_sample(bytes), alignment_of_sample(alignment));
     errno = saved_errno;
-    const auto address = reinterpret_cast<std::uintptr_t>(frame);
-    if (block == nullptr) {
-        on_sample_refused(bytes, address);
-    } else {
-        on_sampled(block, bytes, address);
-    }
     return block;
 }
 
@@ -126,14 +120,13 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     const bool is_possible = (alignment & (alignment - 1)) == 0;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     const draw drawn = is_possible ? draw_for(bytes, address) : draw::not_wanted;
-    if (drawn == draw::sample) {
-        if (void* block = sampled_block(bytes, alignment, frame)) return block;
+    void* block = drawn == draw::sample ? sampled_block(bytes, alignment) : nullptr;
+    if (block == nullptr) {
+        block =
+            alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
     }
-    void* block =
-        alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
-    if (block != nullptr && drawn != draw::not_wanted &&
-        (process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, address);
+    if (block != nullptr) {
+        on_decided<allocation_tags::operator_new>(drawn, block, bytes, address);
     }
     return block;
 }

@@ -114,17 +114,8 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     }
     const draw drawn = draw_for(bytes, frame);
     void* block = obtain(drawn == draw::sample);
-    if (block == nullptr || drawn == draw::not_wanted) return block;
-    if (drawn == draw::sample) {
-        if (may_be_sample(block)) {
-            on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
-            return block;
-        }
-        on_sample_refused(bytes, frame);
-    }
-    // Windows may have opened meanwhile.
-    if ((process.entry.word() & every_event) != 0) {
-        on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
+    if (block != nullptr) {
+        on_decided<allocation_tags::malloc_family>(drawn, block, bytes, frame);
     }
     return block;
 }

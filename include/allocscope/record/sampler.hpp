@@ -16,7 +16,7 @@
 // whether its block begins at a page, and looks up the map of samples for the few blocks that do.
 //
 //     operator new    if (passes(n)) p = malloc(n)
-//                     else { decide; p = a block at a page; on_sampled(p, n) }
+//                     else { decide; p = a block at a page; on_decided(p, n) }
 //     operator delete may_be_sample(p) ? free_recorded<free>(p) : free(p)
 
 #ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
@@ -106,8 +106,8 @@ ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noe
     return is_sample ? draw::sample : draw::passed;
 }
 
-// Called after a block at a page was allocated for a sample.
-template <std::uint32_t Tag = allocation_tags::operator_new>
+// Called after a block was allocated for a sample.
+template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
@@ -117,17 +117,23 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
         record_and_leave<Tag>(*thread, block, bytes, frame);
         return;
     }
-    put_sample<Tag>(*thread, block, bytes, frame);
+    if (may_be_sample(block)) {
+        put_sample<Tag>(*thread, block, bytes, frame);
+    } else {  // there was no memory for a block at a page
+        lose_sample(*thread, bytes);
+    }
     leave(*thread);
 }
 
-// Called when there was no memory for a block at a page; the object gets no record.
-ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
-    thread_state* thread = enter(frame);
-    if (thread == nullptr) return;
-    // If the windows want every event by now, the hook records the object like any other.
-    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
-    leave(*thread);
+// Called after any block was allocated. `drawn` is the decision that was made before.
+template <std::uint32_t Tag>
+inline void on_decided(draw drawn, void* block, std::uint64_t bytes,
+                       std::uintptr_t frame) noexcept {
+    if (drawn == draw::sample) {
+        on_sampled<Tag>(block, bytes, frame);
+    } else if (drawn == draw::passed && (process.entry.word() & every_event) != 0) {
+        on_allocate_slow<Tag>(block, bytes, frame);
+    }
 }
 
 }  // namespace detail

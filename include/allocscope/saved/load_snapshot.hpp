@@ -115,6 +115,7 @@ public:
     // What has been read becomes the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        parts_->are_rows_in_order = is_in_order;
         // Where there are no stacks, rows stand for them.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;

@@ -40582,6 +40582,8 @@ public:
     group_key key() const noexcept { return key_; }
     bool is_difference() const noexcept { return is_difference_; }
     bool has_details() const noexcept { return has_details_; }
+    // The numbers are estimates.
+    bool is_sampled() const noexcept { return is_sampled_; }
 
 private:
     friend struct detail::grouping;
@@ -40589,6 +40591,7 @@ private:
     group_key key_ = group_key::place;
     bool is_difference_ = false;
     bool has_details_ = false;
+    bool is_sampled_ = false;
 };
 
 namespace detail {
@@ -40756,10 +40759,12 @@ struct grouping {
         made.key_ = key;
         made.is_difference_ = stacks.rows().info().is_difference;
         made.has_details_ = stacks.rows().info().has_details;
+        made.is_sampled_ = stacks.rows().info().record == recording::sampled;
         stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
             arena memory;
             sum(stacks, thread_names{memory, threads, count}, key, memory, made.groups_);
         });
+        if (made.is_difference_) drop_unchanged(made.groups_);
         sort(made.groups_, order, made.is_difference_);
         return made;
     }
@@ -40784,6 +40789,14 @@ private:
                 sums.add(name.view(), numbers_of(each));
             }
         });
+    }
+
+    static void drop_unchanged(std::vector<group>& groups) {
+        const auto is_unchanged = [](const group& each) {
+            return numbers_of(each).is_nothing() &&
+                   (each.peak_objects | each.peak_bytes | each.temporary) == 0;
+        };
+        groups.erase(std::remove_if(groups.begin(), groups.end(), is_unchanged), groups.end());
     }
 
     // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
@@ -40835,15 +40848,23 @@ struct line_name {
     text behind;
 };
 
+// What the numbers are.
+struct number_kind {
+    bool is_difference;  // they carry their sign
+    bool is_sampled;     // they are estimates, and carry '~'
+    bool has_details;
+};
+
 class number_columns {
 public:
-    number_columns(arena& memory, bool is_difference, bool has_details, text name)
+    number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
-          is_difference_(is_difference),
-          count_(has_details ? most_columns : 5),
+          is_difference_(kind.is_difference),
+          is_sampled_(kind.is_sampled),
+          count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
+                           "of peak", "temporary", is_difference_ ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -40925,6 +40946,7 @@ private:
 
     text count(std::uint64_t number) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_change(made, number);
         } else {
@@ -40934,6 +40956,7 @@ private:
     }
     text amount(std::uint64_t bytes) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_bytes_change(made, bytes);
         } else {
@@ -40944,6 +40967,7 @@ private:
 
     arena& memory_;
     const bool is_difference_;
+    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;
@@ -40997,7 +41021,8 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
-    number_columns columns{memory, groups.is_difference(), groups.has_details(),
+    number_columns columns{memory,
+                           {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
     std::uint64_t whole = 0;
     std::uint64_t whole_peak = 0;
@@ -45157,7 +45182,7 @@ public:
           order_(order),
           wanted_(wanted),
           is_shown_(memory),
-          columns_(memory, is_difference_, stacks.rows().info().has_details, "call") {
+          columns_(memory, kind_of(stacks.rows().info()), "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
         columns_.set_whole(size_of_change(all.bytes, is_difference_),
@@ -45168,6 +45193,10 @@ public:
     void write(text_out& out) const { columns_.write(out, wanted_.width); }
 
 private:
+    static number_kind kind_of(const snapshot::window_info& info) noexcept {
+        return {info.is_difference, info.record == recording::sampled, info.has_details};
+    }
+
     static call_tree_options shown_part(stack_value order, std::size_t rows) noexcept {
         call_tree_options wanted;
         wanted.most_nodes = rows != 0 ? rows : 1;

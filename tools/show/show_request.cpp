@@ -193,8 +193,11 @@ std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown)
     const allocscope::detail::loaded_parts* parts = nullptr;
     if (asked.is_difference && asked.files.size() == 2) {
         allocscope::snapshot later;
-        if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
-        if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
+        allocscope::detail::wanted_parts wanted;  // rows are the same where their paths are
+        wanted.has_stacks = needs_stacks(asked);
+        using allocscope::detail::load_snapshot;
+        if (!load_snapshot(asked.files[0].c_str(), into, error, wanted)) return error;
+        if (!load_snapshot(asked.files[1].c_str(), later, error, wanted)) return error;
         into = allocscope::difference(later, into);
     } else if (asked.files.size() == 1) {
         if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
@@ -218,7 +221,7 @@ std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown)
                " does not know the peak, nor what was temporary; record it with allocscope run"
                " --details, or options::details";
     }
-    if (!asked.thread.empty() && into.allocating_threads().empty()) {
+    if (!asked.thread.empty() && into.allocating_threads().empty() && !into.stacks().empty()) {
         return asked.files[0] + " does not know its threads: an older allocscope saved it";
     }
     if (chooses_stacks(asked)) into = into.filter(asked.filter);

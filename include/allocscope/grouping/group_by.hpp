@@ -10,11 +10,13 @@
 //     }
 //
 // Groups hold all stacks of the window, so also what was allocated and is gone. A snapshot that has
-// no stacks (see snapshot::has_stacks) has no groups.
+// no stacks (see snapshot::has_stacks) has no groups. A difference has those that have changed, not
+// those whose objects only have grown older.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+#include <allocscope/base/options.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
@@ -28,7 +30,7 @@
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <algorithm>  // sort
+#include <algorithm>  // remove_if, sort
 #include <cstddef>    // size_t
 #include <cstdint>    // int64_t, uint64_t
 #include <string>     // string
@@ -74,6 +76,8 @@ public:
     group_key key() const noexcept { return key_; }
     bool is_difference() const noexcept { return is_difference_; }
     bool has_details() const noexcept { return has_details_; }
+    // The numbers are estimates.
+    bool is_sampled() const noexcept { return is_sampled_; }
 
 private:
     friend struct detail::grouping;
@@ -81,6 +85,7 @@ private:
     group_key key_ = group_key::place;
     bool is_difference_ = false;
     bool has_details_ = false;
+    bool is_sampled_ = false;
 };
 
 namespace detail {
@@ -248,10 +253,12 @@ struct grouping {
         made.key_ = key;
         made.is_difference_ = stacks.rows().info().is_difference;
         made.has_details_ = stacks.rows().info().has_details;
+        made.is_sampled_ = stacks.rows().info().record == recording::sampled;
         stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
             arena memory;
             sum(stacks, thread_names{memory, threads, count}, key, memory, made.groups_);
         });
+        if (made.is_difference_) drop_unchanged(made.groups_);
         sort(made.groups_, order, made.is_difference_);
         return made;
     }
@@ -276,6 +283,14 @@ private:
                 sums.add(name.view(), numbers_of(each));
             }
         });
+    }
+
+    static void drop_unchanged(std::vector<group>& groups) {
+        const auto is_unchanged = [](const group& each) {
+            return numbers_of(each).is_nothing() &&
+                   (each.peak_objects | each.peak_bytes | each.temporary) == 0;
+        };
+        groups.erase(std::remove_if(groups.begin(), groups.end(), is_unchanged), groups.end());
     }
 
     // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)

@@ -44,15 +44,23 @@ struct line_name {
     text behind;
 };
 
+// What the numbers are.
+struct number_kind {
+    bool is_difference;  // they carry their sign
+    bool is_sampled;     // they are estimates, and carry '~'
+    bool has_details;
+};
+
 class number_columns {
 public:
-    number_columns(arena& memory, bool is_difference, bool has_details, text name)
+    number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
-          is_difference_(is_difference),
-          count_(has_details ? most_columns : 5),
+          is_difference_(kind.is_difference),
+          is_sampled_(kind.is_sampled),
+          count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
+                           "of peak", "temporary", is_difference_ ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -134,6 +142,7 @@ private:
 
     text count(std::uint64_t number) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_change(made, number);
         } else {
@@ -143,6 +152,7 @@ private:
     }
     text amount(std::uint64_t bytes) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_bytes_change(made, bytes);
         } else {
@@ -153,6 +163,7 @@ private:
 
     arena& memory_;
     const bool is_difference_;
+    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;

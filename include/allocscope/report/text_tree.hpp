@@ -19,6 +19,7 @@
 #ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 
+#include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/call_tree.hpp>
 #include <allocscope/grouping/group_by.hpp>
@@ -61,7 +62,7 @@ public:
           order_(order),
           wanted_(wanted),
           is_shown_(memory),
-          columns_(memory, is_difference_, stacks.rows().info().has_details, "call") {
+          columns_(memory, kind_of(stacks.rows().info()), "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
         columns_.set_whole(size_of_change(all.bytes, is_difference_),
@@ -72,6 +73,10 @@ public:
     void write(text_out& out) const { columns_.write(out, wanted_.width); }
 
 private:
+    static number_kind kind_of(const snapshot::window_info& info) noexcept {
+        return {info.is_difference, info.record == recording::sampled, info.has_details};
+    }
+
     static call_tree_options shown_part(stack_value order, std::size_t rows) noexcept {
         call_tree_options wanted;
         wanted.most_nodes = rows != 0 ? rows : 1;

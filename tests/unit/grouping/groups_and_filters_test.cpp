@@ -56,6 +56,33 @@ using names = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("groups: a difference has no group of which nothing has changed") {
+    info_text info;
+    info.is_difference = info.has_details = true;
+    info.threads = {{1, "busy", 7}, {2, "waiting", 7}};
+    const std::uint64_t less = std::uint64_t{0} - 4;
+    info.stacks = {made_stack("a.cpp", 1, "moved", 4, 4, 0, 0, "/bin/app"),
+                   made_stack("b.cpp", 1, "moved", less, less, 0, 0, "/bin/app"),
+                   made_stack("c.cpp", 1, "older", 0, 0, 0, 0, "/bin/app"),
+                   made_stack("d.cpp", 1, "short", 0, 0, 0, 0, "/bin/app")};
+    snapshot::stack_details older{};
+    older.lifetime_us = 1000;
+    for (stack_text& stack : info.stacks) stack.details = {older};
+    info.stacks[3].details[0].temporary = 1;
+    snapshot::thread_part waits{};
+    waits.thread = 1;
+    waits.details = &older;
+    snapshot::thread_part works = waits;
+    works.thread = 0;
+    works.bytes = works.objects = 4;
+    info.stacks[0].by_thread = {works, waits};
+    const snapshot rows = made_snapshot({}, info);
+    CHECK(names_of(rows.group_by(group_key::place)) ==
+          names{"a.cpp:1:moved", "b.cpp:1:moved", "d.cpp:1:short"});
+    CHECK(names_of(rows.group_by(group_key::type)) == names{"short"});
+    CHECK(names_of(rows.group_by(group_key::thread)) == names{"busy (thread 1)", "not known"});
+}
+
 TEST_CASE("groups: each key sums the stacks that have it in common") {
     const snapshot rows = made();
     CHECK(names_of(rows.group_by(group_key::place)) ==

@@ -40580,6 +40580,7 @@ public:
     const group* end() const noexcept { return groups_.data() + groups_.size(); }
     const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
     group_key key() const noexcept { return key_; }
+    stack_value order() const noexcept { return order_; }
     bool is_difference() const noexcept { return is_difference_; }
     bool has_details() const noexcept { return has_details_; }
     // The numbers are estimates.
@@ -40589,6 +40590,7 @@ private:
     friend struct detail::grouping;
     std::vector<group> groups_;
     group_key key_ = group_key::place;
+    stack_value order_ = stack_value::live_bytes;
     bool is_difference_ = false;
     bool has_details_ = false;
     bool is_sampled_ = false;
@@ -40757,6 +40759,7 @@ struct grouping {
     static snapshot_groups made(const shown_stacks& stacks, group_key key, stack_value order) {
         snapshot_groups made;
         made.key_ = key;
+        made.order_ = order;
         made.is_difference_ = stacks.rows().info().is_difference;
         made.has_details_ = stacks.rows().info().has_details;
         made.is_sampled_ = stacks.rows().info().record == recording::sampled;
@@ -40886,21 +40889,22 @@ public:
         lines_.push_back(made);
     }
 
-    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
-    void write(text_out& out, std::size_t width) const {
-        std::size_t widths[most_columns] = {};
+    // Numbers of details are left out and names cut, so that no line has more than `width` columns,
+    // if at all possible; those by which the lines are in `order` stay. 0: no limit.
+    void write(text_out& out, std::size_t width, stack_value order) const {
+        std::size_t widths[most_columns] = {};  // 0: left out
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
                 const std::size_t taken = columns_of(each.numbers[i]);
                 if (taken > widths[i]) widths[i] = taken;
             }
         }
-        std::size_t taken = 0;
-        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        const std::size_t taken = leave_out(widths, width, order);
         constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
+                if (widths[i] == 0) continue;
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
@@ -40923,6 +40927,24 @@ private:
         text numbers[most_columns];
         line_name name;
     };
+
+    // What is easiest to do without comes first. Returns what the others take.
+    std::size_t leave_out(std::size_t (&widths)[most_columns], std::size_t width,
+                          stack_value order) const noexcept {
+        constexpr std::size_t column_of_value[] = {0, 2, 3, 4, 5, 7};  // of bytes, objects ...
+        constexpr std::size_t dispensable[] = {1, 6, 3, 2, 8, 4, 7};
+        constexpr std::size_t good_name = 24;
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        if (width == 0 || count_ != most_columns) return taken;
+        for (const std::size_t column : dispensable) {
+            if (taken + good_name <= width) break;
+            if (column == column_of_value[static_cast<std::size_t>(order)]) continue;
+            taken -= widths[column] + 2;
+            widths[column] = 0;
+        }
+        return taken;
+    }
 
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};
@@ -41050,7 +41072,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         name << "and " << decimal{rest_count} << " more";
         columns.add(rest, {{}, name.view(), {}});
     }
-    columns.write(out, wanted.width);
+    columns.write(out, wanted.width, groups.order());
 }
 
 }  // namespace detail
@@ -41088,6 +41110,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     fewer.width = static_cast<std::uint32_t>(width);
     auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
     snapshot_groups groups = rows.group_by(group_key::place, order);
+    if (groups.empty()) return;  // what has come at a place, has gone there
     if (info.is_difference) {
         // The same peak stands in both snapshots mostly: then what was temporary tells more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
@@ -45190,7 +45213,7 @@ public:
         add(tree_.root(), 0);
     }
 
-    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+    void write(text_out& out) const { columns_.write(out, wanted_.width, order_); }
 
 private:
     static number_kind kind_of(const snapshot::window_info& info) noexcept {

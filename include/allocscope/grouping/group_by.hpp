@@ -74,6 +74,7 @@ public:
     const group* end() const noexcept { return groups_.data() + groups_.size(); }
     const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
     group_key key() const noexcept { return key_; }
+    stack_value order() const noexcept { return order_; }
     bool is_difference() const noexcept { return is_difference_; }
     bool has_details() const noexcept { return has_details_; }
     // The numbers are estimates.
@@ -83,6 +84,7 @@ private:
     friend struct detail::grouping;
     std::vector<group> groups_;
     group_key key_ = group_key::place;
+    stack_value order_ = stack_value::live_bytes;
     bool is_difference_ = false;
     bool has_details_ = false;
     bool is_sampled_ = false;
@@ -251,6 +253,7 @@ struct grouping {
     static snapshot_groups made(const shown_stacks& stacks, group_key key, stack_value order) {
         snapshot_groups made;
         made.key_ = key;
+        made.order_ = order;
         made.is_difference_ = stacks.rows().info().is_difference;
         made.has_details_ = stacks.rows().info().has_details;
         made.is_sampled_ = stacks.rows().info().record == recording::sampled;

@@ -82,21 +82,22 @@ public:
         lines_.push_back(made);
     }
 
-    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
-    void write(text_out& out, std::size_t width) const {
-        std::size_t widths[most_columns] = {};
+    // Numbers of details are left out and names cut, so that no line has more than `width` columns,
+    // if at all possible; those by which the lines are in `order` stay. 0: no limit.
+    void write(text_out& out, std::size_t width, stack_value order) const {
+        std::size_t widths[most_columns] = {};  // 0: left out
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
                 const std::size_t taken = columns_of(each.numbers[i]);
                 if (taken > widths[i]) widths[i] = taken;
             }
         }
-        std::size_t taken = 0;
-        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        const std::size_t taken = leave_out(widths, width, order);
         constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
+                if (widths[i] == 0) continue;
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
@@ -119,6 +120,24 @@ private:
         text numbers[most_columns];
         line_name name;
     };
+
+    // What is easiest to do without comes first. Returns what the others take.
+    std::size_t leave_out(std::size_t (&widths)[most_columns], std::size_t width,
+                          stack_value order) const noexcept {
+        constexpr std::size_t column_of_value[] = {0, 2, 3, 4, 5, 7};  // of bytes, objects ...
+        constexpr std::size_t dispensable[] = {1, 6, 3, 2, 8, 4, 7};
+        constexpr std::size_t good_name = 24;
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        if (width == 0 || count_ != most_columns) return taken;
+        for (const std::size_t column : dispensable) {
+            if (taken + good_name <= width) break;
+            if (column == column_of_value[static_cast<std::size_t>(order)]) continue;
+            taken -= widths[column] + 2;
+            widths[column] = 0;
+        }
+        return taken;
+    }
 
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};

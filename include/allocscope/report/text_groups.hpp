@@ -97,7 +97,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         name << "and " << decimal{rest_count} << " more";
         columns.add(rest, {{}, name.view(), {}});
     }
-    columns.write(out, wanted.width);
+    columns.write(out, wanted.width, groups.order());
 }
 
 }  // namespace detail

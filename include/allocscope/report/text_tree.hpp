@@ -70,7 +70,7 @@ public:
         add(tree_.root(), 0);
     }
 
-    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+    void write(text_out& out) const { columns_.write(out, wanted_.width, order_); }
 
 private:
     static number_kind kind_of(const snapshot::window_info& info) noexcept {

@@ -33995,6 +33995,12 @@ struct numbered_frames {
     }
 };
 
+// Of a row, with the number of the user's.
+struct row_frames {
+    numbered_frames frames;
+    std::size_t user_frame;
+};
+
 inline numbered_frames laid_out_frames(const snapshot::stack& stack) noexcept {
     return {stack.frames, nullptr, stack.frame_count, 0};
 }
@@ -34017,7 +34023,7 @@ struct stack_source {
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
     // Of a row without frames, by its place in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    numbered_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
+    row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
@@ -34082,12 +34088,12 @@ public:
         if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
         return source_->frames_of_row(source_->of, number, memory);
     }
-    numbered_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
+    row_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
         if (source_ != nullptr) {
             return source_->frames_of_row_by_numbers(source_->of, number, memory);
         }
         const snapshot::row& row = rows_[number];
-        return {row.frames, nullptr, row.frame_count, 0};
+        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
     }
     // For those who look at the stacks in another order.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
@@ -42219,18 +42225,18 @@ private:
 
     // What rows and stacks have in common.
     template <class Row>
-    saved_record& add_place(saved_record& record, const Row& row, const numbered_frames& frames) {
-        const std::uint64_t stack = number_of(frames);
+    saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
+        const std::uint64_t stack = number_of(of.frames);
         const std::uint64_t file = number_of(row.file);
         const std::uint64_t type = number_of(row.type);
         const std::uint64_t function = number_of(row.function);
-        record << stack << row.user_frame << row.objects << row.bytes << file
+        record << stack << of.user_frame << row.objects << row.bytes << file
                << static_cast<std::uint64_t>(row.line) << type << function << row.offset
                << row.samples;
         return record.reach(row.objects, row.objects_low, row.objects_high)
             .reach(row.bytes, row.bytes_low, row.bytes_high);
     }
-    void add_row(const snapshot::row& row, const numbered_frames& frames) {
+    void add_row(const snapshot::row& row, const row_frames& frames) {
         saved_record record;
         add_place(record, row, frames) << row.sites << number_of(row.type_source);
         put(saved_tag::row, record);
@@ -42249,7 +42255,7 @@ private:
     }
     void add_sums(const snapshot::stack& stack, const numbered_frames& frames) {
         saved_record record;
-        add_place(record, stack, frames)
+        add_place(record, stack, {frames, stack.user_frame})
             << stack.allocations << stack.bytes_allocated << number_of(stack.type_source)
             << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
@@ -42638,7 +42644,8 @@ struct loaded_parts {
           threads(memory),
           thread_parts(memory),
           sums(memory),
-          stack_of_row(memory) {}
+          stack_of_row(memory),
+          user_frame_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -42651,6 +42658,7 @@ struct loaded_parts {
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
     list<std::size_t> stack_of_row;
+    list<std::uint32_t> user_frame_of_row;  // also of rows whose frames nobody needs
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
@@ -42931,6 +42939,7 @@ private:
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
         parts_->stack_of_row.reserve(count_of(saved_tag::row));
+        parts_->user_frame_of_row.reserve(count_of(saved_tag::row));
         ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
@@ -43166,6 +43175,7 @@ private:
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
         parts_->stack_of_row.push_back(number);
+        parts_->user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
         return true;
     }
 
@@ -43294,11 +43304,11 @@ struct saved_stack_source {
         const loaded_parts& parts = parts_of(of);
         return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
     }
-    static numbered_frames frames_of_row_by_numbers(const void* of, std::size_t number,
-                                                    arena& memory) {
+    static row_frames frames_of_row_by_numbers(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
         list<std::uint32_t> numbers{memory};
-        return numbered_frames_of(parts, parts.stack_of_row[number], numbers);
+        return {numbered_frames_of(parts, parts.stack_of_row[number], numbers),
+                parts.user_frame_of_row[number]};
     }
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
                                            bool is_from_main) {

@@ -58,11 +58,11 @@ struct saved_stack_source {
         const loaded_parts& parts = parts_of(of);
         return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
     }
-    static numbered_frames frames_of_row_by_numbers(const void* of, std::size_t number,
-                                                    arena& memory) {
+    static row_frames frames_of_row_by_numbers(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
         list<std::uint32_t> numbers{memory};
-        return numbered_frames_of(parts, parts.stack_of_row[number], numbers);
+        return {numbered_frames_of(parts, parts.stack_of_row[number], numbers),
+                parts.user_frame_of_row[number]};
     }
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
                                            bool is_from_main) {

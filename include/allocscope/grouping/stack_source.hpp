@@ -45,6 +45,12 @@ struct numbered_frames {
     }
 };
 
+// Of a row, with the number of the user's.
+struct row_frames {
+    numbered_frames frames;
+    std::size_t user_frame;
+};
+
 inline numbered_frames laid_out_frames(const snapshot::stack& stack) noexcept {
     return {stack.frames, nullptr, stack.frame_count, 0};
 }
@@ -67,7 +73,7 @@ struct stack_source {
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
     // Of a row without frames, by its place in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    numbered_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
+    row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
@@ -132,12 +138,12 @@ public:
         if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
         return source_->frames_of_row(source_->of, number, memory);
     }
-    numbered_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
+    row_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
         if (source_ != nullptr) {
             return source_->frames_of_row_by_numbers(source_->of, number, memory);
         }
         const snapshot::row& row = rows_[number];
-        return {row.frames, nullptr, row.frame_count, 0};
+        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
     }
     // For those who look at the stacks in another order.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,

@@ -233,18 +233,18 @@ private:
 
     // What rows and stacks have in common.
     template <class Row>
-    saved_record& add_place(saved_record& record, const Row& row, const numbered_frames& frames) {
-        const std::uint64_t stack = number_of(frames);
+    saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
+        const std::uint64_t stack = number_of(of.frames);
         const std::uint64_t file = number_of(row.file);
         const std::uint64_t type = number_of(row.type);
         const std::uint64_t function = number_of(row.function);
-        record << stack << row.user_frame << row.objects << row.bytes << file
+        record << stack << of.user_frame << row.objects << row.bytes << file
                << static_cast<std::uint64_t>(row.line) << type << function << row.offset
                << row.samples;
         return record.reach(row.objects, row.objects_low, row.objects_high)
             .reach(row.bytes, row.bytes_low, row.bytes_high);
     }
-    void add_row(const snapshot::row& row, const numbered_frames& frames) {
+    void add_row(const snapshot::row& row, const row_frames& frames) {
         saved_record record;
         add_place(record, row, frames) << row.sites << number_of(row.type_source);
         put(saved_tag::row, record);
@@ -263,7 +263,7 @@ private:
     }
     void add_sums(const snapshot::stack& stack, const numbered_frames& frames) {
         saved_record record;
-        add_place(record, stack, frames)
+        add_place(record, stack, {frames, stack.user_frame})
             << stack.allocations << stack.bytes_allocated << number_of(stack.type_source)
             << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);

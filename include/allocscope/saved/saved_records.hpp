@@ -152,7 +152,8 @@ struct loaded_parts {
           threads(memory),
           thread_parts(memory),
           sums(memory),
-          stack_of_row(memory) {}
+          stack_of_row(memory),
+          user_frame_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -165,6 +166,7 @@ struct loaded_parts {
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
     list<std::size_t> stack_of_row;
+    list<std::uint32_t> user_frame_of_row;  // also of rows whose frames nobody needs
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;

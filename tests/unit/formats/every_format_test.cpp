@@ -137,6 +137,7 @@ TEST_CASE("formats: a large saved snapshot is converted into itself") {
                                         static_cast<int>(depth), 0x5000 + depth));
         }
         stacks.push_back(made_stack(frames, i, i * 16, i, i * 16));
+        stacks.back().user_frame = i / 2;
     }
     const temporary_path saved{".allocscope"};
     const temporary_path there{".converted.allocscope"};

@@ -34079,6 +34079,28 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// The frames of a stack, innermost first.
+struct numbered_frames {
+    const snapshot::frame* frames;  // all of the source; without numbers those of the stack
+    const std::uint32_t* numbers;   // equal ones are one frame; null: there are none
+    std::size_t count;
+    std::size_t path;  // where there are numbers: equal for stacks that share theirs
+
+    const snapshot::frame& operator[](std::size_t index) const noexcept {
+        return frames[numbers != nullptr ? numbers[index] : index];
+    }
+};
+
+// Of a row, with the number of the user's.
+struct row_frames {
+    numbered_frames frames;
+    std::size_t user_frame;
+};
+
+inline numbered_frames laid_out_frames(const snapshot::stack& stack) noexcept {
+    return {stack.frames, nullptr, stack.frame_count, 0};
+}
+
 struct frame_span {
     const snapshot::frame* first;
     std::size_t count;
@@ -34087,12 +34109,17 @@ struct frame_span {
 // Stacks that are not laid out. They are numbered in the order of for_each().
 struct stack_source {
     using visit = void (*)(void* visitor, const snapshot::stack& stack);
+    using visit_numbers = void (*)(void* visitor, const snapshot::stack& stack,
+                                   const numbered_frames& frames);
 
     const void* of;
     void (*for_each)(const void* of, void* visitor, visit work);
+    // The same; `stack` has no frames of its own.
+    void (*for_each_by_numbers)(const void* of, void* visitor, visit_numbers work);
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
     // Of a row without frames, by its place in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
+    row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
@@ -34132,6 +34159,21 @@ public:
         });
     }
 
+    // Calls work(stack, frames). Only `frames` has the frames.
+    template <class Work>
+    void for_each_by_numbers(const Work& work) const {
+        if (source_ == nullptr) {
+            for (std::size_t i = 0; i < count_; ++i) work(first_[i], laid_out_frames(first_[i]));
+            return;
+        }
+        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
+        source_->for_each_by_numbers(
+            source_->of, visitor,
+            [](void* self, const snapshot::stack& stack, const numbered_frames& frames) {
+                (*static_cast<const Work*>(self))(stack, frames);
+            });
+    }
+
     // Of one stack, by its number; for as long as `memory` has them.
     frame_span frames(std::size_t number, arena& memory) const {
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
@@ -34141,6 +34183,13 @@ public:
         const snapshot::row& row = rows_[number];
         if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
         return source_->frames_of_row(source_->of, number, memory);
+    }
+    row_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
+        if (source_ != nullptr) {
+            return source_->frames_of_row_by_numbers(source_->of, number, memory);
+        }
+        const snapshot::row& row = rows_[number];
+        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
     }
     // For those who look at the stacks in another order.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
@@ -34479,6 +34528,16 @@ void for_each_stack(format_job& job, const Work& work) {
     });
 }
 
+// The same by the numbers of the frames: work(stack, frames).
+template <class Work>
+void for_each_stack_by_numbers(format_job& job, const Work& work) {
+    job.stacks().for_each_by_numbers(
+        [&job, &work](const snapshot::stack& stack, const numbered_frames& frames) {
+            work(stack, frames);
+            job.pieces.may_go();
+        });
+}
+
 template <class Work>
 void for_each_module(const format_job& job, const Work& work) {
     job.stacks().with_modules([&work](const snapshot::module* modules, std::size_t count) {
@@ -34494,7 +34553,8 @@ void with_threads(const format_job& job, const Work& work) {
 
 inline stack_numbers sum_of_stacks(format_job& job) {
     stack_numbers sum;
-    for_each_stack(job, [&sum](const snapshot::stack& stack) { sum.add(numbers_of(stack)); });
+    const shown_stacks stacks = job.stacks();
+    for (std::size_t i = 0; i < stacks.count(); ++i) sum.add(stacks.numbers(i));
     return sum;
 }
 
@@ -34513,14 +34573,15 @@ inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
     bool has_negative = false;
-    for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
-        const stack_numbers numbers = numbers_of(stack);
+    const shown_stacks stacks = job.stacks();
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+        const stack_numbers numbers = stacks.numbers(i);
         for (const std::uint64_t number :
              {numbers.objects, numbers.bytes, numbers.allocations, numbers.bytes_allocated,
               numbers.peak_objects, numbers.peak_bytes, numbers.temporary, numbers.lifetime_us}) {
             has_negative = has_negative || is_negative(number);
         }
-    });
+    }
     return !has_negative ||
            job.refuse(
                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
@@ -34906,7 +34967,8 @@ public:
           frames_(memory),
           numbers_(memory),
           met_(memory),
-          near_(memory) {
+          near_(memory),
+          of_number_(memory) {
         near_.resize(near_count);
     }
 
@@ -34927,6 +34989,15 @@ public:
             met_[{frame}] = {number, near};
         }
         return number;
+    }
+
+    // The numbers of `frames` mean the same each time.
+    std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
+        if (frames.numbers == nullptr) return number_of(frames[at]);
+        const std::uint32_t given = frames.numbers[at];
+        if (given >= of_number_.size()) of_number_.resize(given + std::size_t{1});
+        if (of_number_[given] == 0) of_number_[given] = number_of(frames[at]) + 1;
+        return of_number_[given] - 1;
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -34977,6 +35048,7 @@ private:
     table<frame_key, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
+    list<std::uint32_t> of_number_;  // of the number that a frame came with: ours, from 1
 };
 
 }  // namespace detail
@@ -35080,38 +35152,42 @@ private:
         return known.value;
     }
 
-    std::uint32_t function_of(const snapshot::frame& frame) {
-        const std::uint32_t number = frames_.number_of(frame);
+    std::uint32_t function_of(const numbered_frames& frames, std::size_t at) {
+        const std::uint32_t number = frames_.number_of(frames, at);
         if (number == function_of_frame_.size()) {
-            function_of_frame_.push_back(made_function(frame));
+            function_of_frame_.push_back(made_function(frames[at]));
         }
         return function_of_frame_[number];
     }
 
     void sum_costs() {
-        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                add(stack, frames);
+            });
     }
 
     // From the outside in: a function that is entered again is no call, nor what leads there.
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, const numbered_frames& frames) {
         ++stack_number_;
         const cost numbers{stack.bytes, stack.objects, stack.bytes_allocated, stack.allocations};
         totals_.add(numbers);
         std::uint32_t caller = callgrind_no_callee;
         std::uint32_t line = 0;
-        for (std::size_t i = stack.frame_count; i > 0; --i) {
-            const std::uint32_t function = function_of(stack.frames[i - 1]);
+        for (std::size_t i = frames.count; i > 0; --i) {
+            const std::uint32_t function = function_of(frames, i - 1);
             std::uint64_t& last_stack = last_stack_of_[function];
             if (caller != callgrind_no_callee && last_stack != stack_number_) {
                 costs_[{caller, line, function}].add(numbers);
             }
             last_stack = stack_number_;
             caller = function;
-            line = static_cast<std::uint32_t>(stack.frames[i - 1].line);
+            line = static_cast<std::uint32_t>(frames[i - 1].line);
         }
         if (numbers.is_nothing()) return;
         if (caller == callgrind_no_callee) {
-            caller = function_of({"", "", 0, 0, false, 0, "", 0});
+            const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
+            caller = function_of({&unknown, nullptr, 1, 0}, 0);
         }
         costs_[{caller, line, callgrind_no_callee}].add(numbers);
     }
@@ -35635,7 +35711,10 @@ public:
           run_(job.out) {}
 
     void write() {
-        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                add(stack, frames);
+            });
         write_head(job_.rows.info());
         const char* separator = "\n";
         for (const auto& point : points_) {
@@ -35663,10 +35742,10 @@ private:
     static constexpr std::uint32_t first_frame = 2;
 
     // The numbers of the frames of a stack, as bytes: stacks with equal ones are one point.
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, const numbered_frames& frames) {
         path_.clear();
-        for (std::size_t i = 0; i < stack.frame_count; ++i) {
-            path_.push_back(frames_.number_of(stack.frames[i]) + first_frame);
+        for (std::size_t i = 0; i < frames.count; ++i) {
+            path_.push_back(frames_.number_of(frames, i) + first_frame);
         }
         if (path_.empty()) path_.push_back(unknown_frame);
         const text path{reinterpret_cast<const char*>(path_.data()),
@@ -35763,9 +35842,9 @@ public:
     explicit folded_names(arena& memory)
         : memory_(memory), book_(memory, frames_differ_by::place), names_(memory) {}
 
-    text name_of(const snapshot::frame& frame) {
-        const std::uint32_t number = book_.number_of(frame);
-        if (number == names_.size()) names_.push_back(made_name(frame));
+    text name_of(const numbered_frames& frames, std::size_t at) {
+        const std::uint32_t number = book_.number_of(frames, at);
+        if (number == names_.size()) names_.push_back(made_name(frames[at]));
         return names_[number];
     }
 
@@ -35786,16 +35865,15 @@ private:
 inline bool write_folded_body(format_job& job) {
     if (!has_writable_stacks(job)) return false;
     folded_names names{job.memory};
-    for_each_stack(job, [&job, &names](const snapshot::stack& stack) {
-        const std::uint64_t value = numbers_of(stack)[job.value];
-        if (value == 0) return;
-        if (stack.frame_count == 0) job.out << "?;";
-        for (std::size_t i = stack.frame_count; i > 0; --i) {
-            job.out << names.name_of(stack.frames[i - 1]);
-        }
-        job.out.cut(job.out.size() - 1);  // the last `;`
-        job.out << ' ' << decimal{value} << '\n';
-    });
+    for_each_stack_by_numbers(
+        job, [&job, &names](const snapshot::stack& stack, const numbered_frames& frames) {
+            const std::uint64_t value = numbers_of(stack)[job.value];
+            if (value == 0) return;
+            if (frames.count == 0) job.out << "?;";
+            for (std::size_t i = frames.count; i > 0; --i) job.out << names.name_of(frames, i - 1);
+            job.out.cut(job.out.size() - 1);  // the last `;`
+            job.out << ' ' << decimal{value} << '\n';
+        });
     return true;
 }
 
@@ -35843,15 +35921,23 @@ inline std::uint64_t hash_of_key(location_key key) noexcept {
 class location_book {
 public:
     explicit location_book(arena& memory)
-        : frames_(memory, frames_differ_by::address), locations_(memory), of_frame_(memory) {}
+        : frames_(memory, frames_differ_by::address),
+          locations_(memory),
+          of_frame_(memory),
+          of_number_(memory) {}
 
     // The number, from 1, of the location that begins at frame `at`, which then is behind it.
-    std::uint32_t next_location(const snapshot::stack& stack, std::size_t& at) {
-        std::uint32_t number = location_of(stack.frames[at]);
-        while (stack.frames[at++].is_inlined && at < stack.frame_count) {
-            number = location_of({number, frames_.number_of(stack.frames[at])});
+    std::uint32_t next_location(const numbered_frames& frames, std::size_t& at) {
+        if (frames.numbers == nullptr) return new_location(frames, at);
+        const std::uint32_t first = frames.numbers[at];
+        if (first >= of_number_.size()) of_number_.resize(first + std::size_t{1});
+        if (of_number_[first] != 0) {
+            ++at;
+            return of_number_[first];
         }
-        locations_.begin()[number - 1].value.is_met = true;
+        const bool is_alone = !frames[at].is_inlined;
+        const std::uint32_t number = new_location(frames, at);
+        if (is_alone) of_number_[first] = number;
         return number;
     }
 
@@ -35882,9 +35968,18 @@ private:
         bool is_met;
     };
 
+    std::uint32_t new_location(const numbered_frames& frames, std::size_t& at) {
+        std::uint32_t number = location_alone(frames, at);
+        while (frames[at++].is_inlined && at < frames.count) {
+            number = location_of({number, frames_.number_of(frames, at)});
+        }
+        locations_.begin()[number - 1].value.is_met = true;
+        return number;
+    }
+
     // Of the frame alone: most are, and are found without hashing.
-    std::uint32_t location_of(const snapshot::frame& frame) {
-        const std::uint32_t number = frames_.number_of(frame);
+    std::uint32_t location_alone(const numbered_frames& frames, std::size_t at) {
+        const std::uint32_t number = frames_.number_of(frames, at);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);
         if (of_frame_[number] == 0) of_frame_[number] = location_of({0, number});
         return of_frame_[number];
@@ -35898,6 +35993,7 @@ private:
     frame_book frames_;
     table<location_key, location> locations_;
     list<std::uint32_t> of_frame_;
+    list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };
 
 }  // namespace detail
@@ -36034,11 +36130,20 @@ public:
         out_ << "\nI 1000 0\n";
         for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
-        for_each_stack(job_, [this](const snapshot::stack& stack) { write_temporary(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_temporary(stack, frames);
+            });
         begin_again();
-        for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_freed(stack, frames);
+            });
         begin_again();
-        for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_live(stack, frames);
+            });
         if (has_waiting_) write_free(waiting_);
         out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
     }
@@ -36090,15 +36195,15 @@ private:
         return trace_of_stack_[next_stack_++];
     }
 
-    std::uint32_t trace_of(const snapshot::stack& stack, std::uint32_t& known) {
-        if (known == 0) known = written_trace(stack);
+    std::uint32_t trace_of(const numbered_frames& frames, std::uint32_t& known) {
+        if (known == 0) known = written_trace(frames);
         return known;
     }
 
-    std::uint32_t written_trace(const snapshot::stack& stack) {
+    std::uint32_t written_trace(const numbered_frames& frames) {
         path_.clear();
-        for (std::size_t i = 0; i < stack.frame_count;) {
-            path_.push_back(locations_.next_location(stack, i));
+        for (std::size_t i = 0; i < frames.count;) {
+            path_.push_back(locations_.next_location(frames, i));
         }
         std::uint32_t trace = 0;
         for (std::size_t i = path_.size(); i > 0; --i) {
@@ -36160,11 +36265,11 @@ private:
     }
 
     // heaptrack calls an object temporary that is freed right after its birth.
-    void write_temporary(const snapshot::stack& stack) {
+    void write_temporary(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.temporary == 0) return;
-        const std::uint32_t trace = trace_of(stack, known);
+        const std::uint32_t trace = trace_of(frames, known);
         write_temporary_objects(freed.size + 1, freed.temporary_larger(), trace);
         write_temporary_objects(freed.size, freed.temporary_others(), trace);
     }
@@ -36179,11 +36284,11 @@ private:
 
     // Of the others it is not known, so another one is born in between: each free waits for the
     // birth of the next object, and objects of the same size take turns with two descriptions.
-    void write_freed(const snapshot::stack& stack) {
+    void write_freed(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.count == freed.temporary) return;
-        const std::uint32_t trace = trace_of(stack, known);
+        const std::uint32_t trace = trace_of(frames, known);
         write_freed_objects(freed.size + 1, freed.larger - freed.temporary_larger(), trace);
         write_freed_objects(freed.size, freed.count - freed.larger - freed.temporary_others(),
                             trace);
@@ -36199,10 +36304,10 @@ private:
         }
     }
 
-    void write_live(const snapshot::stack& stack) {
+    void write_live(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         if (stack.objects == 0) return;
-        const std::uint32_t trace = trace_of(stack, known);
+        const std::uint32_t trace = trace_of(frames, known);
         const std::uint64_t size = stack.bytes / stack.objects;
         const std::uint64_t larger = stack.bytes % stack.objects;
         write_live_objects(size + 1, larger, trace);
@@ -36875,6 +36980,25 @@ inline std::uint64_t hash_of_key(const page_place& key) noexcept {
     return hash_finish(hash_step(hash, key.type ^ key.offset << 20U));
 }
 
+// A place by the addresses of its texts.
+struct place_address {
+    const char *file, *type, *function, *type_source;
+    std::uint64_t offset;
+    std::uint32_t line;
+};
+
+inline bool operator==(const place_address& a, const place_address& b) noexcept {
+    return a.file == b.file && a.type == b.type && a.function == b.function &&
+           a.type_source == b.type_source && a.line == b.line && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const place_address& key) noexcept {
+    const auto word = [](const char* of) { return reinterpret_cast<std::uintptr_t>(of); };
+    const std::uint64_t hash =
+        hash_step(hash_seed, word(key.file) ^ std::uint64_t{key.line} << 40U);
+    return hash_finish(hash_step(hash, word(key.type) ^ word(key.function) << 20U ^ key.offset));
+}
+
 class page_names {
 public:
     static constexpr std::size_t at_once = 16;
@@ -36884,8 +37008,10 @@ public:
           texts_(memory),
           frames_by_address_(memory),
           frames_(memory),
+          frame_of_number_(memory),
           frame_numbers_(memory),
           paths_(memory),
+          places_by_address_(memory),
           places_(memory) {}
 
     void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
@@ -36900,11 +37026,12 @@ public:
         return known.value;
     }
 
-    // The next row or stack whose path number_paths() is to give: it looks at the frames no more.
-    template <class Row>
-    void meet_frames(const Row& row) {
-        for (std::size_t k = 0; k < row.frame_count; ++k) {
-            frame_numbers_.push_back(frame_number(row.frames[k]));
+    // Of the next row or stack whose path number_paths() is to give: it needs them no more.
+    void meet_frames(const numbered_frames& frames) {
+        std::size_t at = frame_numbers_.size();
+        frame_numbers_.resize(at + frames.count);
+        for (std::size_t k = 0; k < frames.count; ++k) {
+            frame_numbers_[at++] = frame_number(frames, k);
         }
     }
 
@@ -36940,12 +37067,16 @@ public:
     // Of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
+        const std::uint64_t offset = row.line == 0 ? row.offset : 0;
+        const auto line = static_cast<std::uint32_t>(row.line);
+        const auto known = places_by_address_.insert(
+            {row.file, row.type, row.function, row.type_source, offset, line});
+        if (!known.is_new) return known.value;
         const auto at =
-            places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
-                            text_number(row.type), text_number(row.function),
-                            row.line == 0 ? row.offset : 0, text_number(row.type_source)});
+            places_.insert({text_number(row.file), line, text_number(row.type),
+                            text_number(row.function), offset, text_number(row.type_source)});
         if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
-        return at.value;
+        return known.value = at.value;
     }
 
     // Each in the order of the numbers: texts and places as keys.
@@ -36955,6 +37086,13 @@ public:
     const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
 
 private:
+    std::uint32_t frame_number(const numbered_frames& frames, std::size_t at) {
+        if (frames.numbers == nullptr) return frame_number(frames[at]);
+        const std::uint32_t given = frames.numbers[at];
+        if (given >= frame_of_number_.size()) frame_of_number_.resize(given + std::size_t{1});
+        if (frame_of_number_[given] == 0) frame_of_number_[given] = frame_number(frames[at]) + 1;
+        return frame_of_number_[given] - 1;
+    }
     std::uint32_t frame_number(const snapshot::frame& frame) {
         const bool is_named = frame.function[0] != '\0';
         const auto line = static_cast<std::uint32_t>(frame.line);
@@ -36973,8 +37111,10 @@ private:
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    list<std::uint32_t> frame_numbers_;  // of the rows at hand
+    list<std::uint32_t> frame_of_number_;  // of the number that a frame came with: ours, from 1
+    list<std::uint32_t> frame_numbers_;    // of the rows at hand
     page_paths paths_;
+    table<place_address, std::uint32_t> places_by_address_;
     table<page_place, std::uint32_t> places_;
 };
 
@@ -37274,8 +37414,8 @@ private:
         std::size_t count = 0;
     };
     template <class Row>
-    void add(few_rows<Row>& few, const Row& row) {
-        names_.meet_frames(row);
+    void add(few_rows<Row>& few, const Row& row, const numbered_frames& frames) {
+        names_.meet_frames(frames);
         few.rows[few.count++] = row;
         if (few.count == page_names::at_once) write_few(few);
     }
@@ -37296,12 +37436,17 @@ private:
         if (has_stacks) {
             names_.reserve_paths(stacks_.count());
             few_rows<snapshot::stack> few;
-            stacks_.for_each([&](const snapshot::stack& stack) { add(few, stack); });
+            stacks_.for_each_by_numbers(
+                [&](const snapshot::stack& stack, const numbered_frames& frames) {
+                    add(few, stack, frames);
+                });
             write_few(few);
         } else {
             names_.reserve_paths(shown_.size());
             few_rows<snapshot::row> few;
-            for (const snapshot::row& row : shown_) add(few, row);
+            for (const snapshot::row& row : shown_) {
+                add(few, row, {row.frames, nullptr, row.frame_count, 0});
+            }
             write_few(few);
         }
         out_ << ']';
@@ -39300,6 +39445,10 @@ struct call_tree_options {
     frames_differ_by identity = frames_differ_by::place;
     // Nodes with less alive have no children; in a difference, with a smaller change.
     std::uint64_t least_bytes = 0;
+    // Only so many nodes, the largest by `value`, will be looked at; 0: all. In a difference all
+    // of them have their children, which may be larger than they are.
+    std::size_t most_nodes = 0;
+    stack_value value = stack_value::live_bytes;
 };
 
 // The children of a node, in the order of the tree.
@@ -39323,9 +39472,10 @@ public:
           divided_(memory),
           child_of_stack_(memory),
           child_of_frame_(memory),
+          largest_(memory),
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
-          least_bytes_(wanted.least_bytes) {
+          wanted_(wanted) {
         scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
@@ -39336,6 +39486,7 @@ public:
             order_[i] = i;
             nodes_[0].inclusive.add(stacks_.numbers(i));
         }
+        meet_size(0);
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
 
@@ -39357,7 +39508,7 @@ private:
     static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
 
     void grow(std::uint32_t number) {
-        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
+        if (number != 0 && is_small(nodes_[number])) {
             nodes_[number].is_cut = true;
             return;
         }
@@ -39370,6 +39521,30 @@ private:
         const std::uint32_t first = nodes_[number].first_child;
         nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
         if (nodes_[number].child_count != 0) divide(number, begin, end);
+        for (std::size_t i = first; i < nodes_.size(); ++i) meet_size(i);
+    }
+
+    // Too small to have its children shown.
+    bool is_small(const call_node& node) const noexcept {
+        if (size_of(node.inclusive.bytes) < wanted_.least_bytes) return true;
+        return is_choosing() && largest_.size() == wanted_.most_nodes &&
+               node.inclusive[wanted_.value] <= largest_.front();
+    }
+
+    bool is_choosing() const noexcept { return wanted_.most_nodes != 0 && !is_difference_; }
+
+    // Of equal nodes the first ones are the largest.
+    void meet_size(std::size_t number) {
+        if (!is_choosing()) return;
+        const std::uint64_t size = nodes_[number].inclusive[wanted_.value];
+        const auto is_larger = [](std::uint64_t a, std::uint64_t b) { return a > b; };
+        if (largest_.size() == wanted_.most_nodes) {
+            if (size <= largest_.front()) return;
+            std::pop_heap(largest_.begin(), largest_.end(), is_larger);
+            largest_.pop_back();
+        }
+        largest_.push_back(size);
+        std::push_heap(largest_.begin(), largest_.end(), is_larger);
     }
 
     std::uint32_t add_to_child(std::uint32_t number, std::uint32_t stack) {
@@ -39456,9 +39631,10 @@ private:
     list<std::uint32_t> divided_;
     list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
     list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
+    list<std::uint64_t> largest_;         // sizes of the largest nodes so far; first the smallest
     bool is_top_down_;
     bool is_difference_;
-    std::uint64_t least_bytes_;
+    call_tree_options wanted_;
 };
 
 }  // namespace detail
@@ -39965,6 +40141,7 @@ public:
           functions_(job.memory),
           mappings_(job.memory),
           thread_labels_(job.memory),
+          numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
         strings_.number_of_text("");  // as every profile must begin
@@ -39974,10 +40151,11 @@ public:
         write_head();
         type_key_ = string("type");
         make_thread_labels();
-        for_each_stack(job_, [this](const snapshot::stack& stack) {
-            write_samples(stack);
-            pieces_.may_go();
-        });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_samples(stack, frames);
+                pieces_.may_go();
+            });
         gather_mappings();
         for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
             if (locations_.is_met(i)) write_location(i);
@@ -40082,14 +40260,18 @@ private:
     }
 
     // One, or one for each thread that has allocated there.
-    void write_samples(const snapshot::stack& stack) {
+    void write_samples(const snapshot::stack& stack, const numbered_frames& frames) {
         using namespace pprof_field;
-        inner_.cut(0);
-        for (std::size_t i = 0; i < stack.frame_count;) {
-            write_varint(inner_, locations_.next_location(stack, i));
+        if (numbers_.size() < frames.count * longest_varint) {
+            numbers_.resize(frames.count * longest_varint);
         }
+        char* end = numbers_.data();
+        for (std::size_t i = 0; i < frames.count;) {
+            end = put_varint(end, locations_.next_location(frames, i));
+        }
+        const auto size = static_cast<std::size_t>(end - numbers_.data());
         message_.cut(0);
-        write_field(message_, sample::location_id, inner_.view());
+        write_field(message_, sample::location_id, text{numbers_.data(), size});
         const std::size_t end_of_locations = message_.size();
         bool has_threads = false;
         for_each_part(stack, [&](const snapshot::thread_part& part) {
@@ -40252,6 +40434,7 @@ private:
     table<function_key, std::uint32_t> functions_;
     list<mapping> mappings_;
     list<text> thread_labels_;
+    list<char> numbers_;  // room for those of a sample
     text_out message_;
     text_out inner_;
     std::uint64_t type_key_ = 0;
@@ -40306,19 +40489,20 @@ constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof sp
 class speedscope_stacks {
 public:
     speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
-        for_each_stack(job, [&](const snapshot::stack& stack) {
-            const std::size_t bytes = stack.frame_count * sizeof(std::uint32_t);
-            auto* path = static_cast<std::uint32_t*>(job.memory.allocate(bytes));
-            for (std::size_t i = 0; i < stack.frame_count; ++i) {
-                path[i] = book.number_of(stack.frames[stack.frame_count - 1 - i]);
-            }
-            const stack_numbers numbers = numbers_of(stack);
-            known_stack made{path, stack.frame_count, {}};
-            for (std::size_t i = 0; i < speedscope_profiles; ++i) {
-                made.values[i] = numbers[speedscope_values[i]];
-            }
-            stacks_.push_back(made);
-        });
+        for_each_stack_by_numbers(
+            job, [&](const snapshot::stack& stack, const numbered_frames& frames) {
+                const std::size_t bytes = frames.count * sizeof(std::uint32_t);
+                auto* path = static_cast<std::uint32_t*>(job.memory.allocate(bytes));
+                for (std::size_t i = 0; i < frames.count; ++i) {
+                    path[i] = book.number_of(frames, frames.count - 1 - i);
+                }
+                const stack_numbers numbers = numbers_of(stack);
+                known_stack made{path, frames.count, {}};
+                for (std::size_t i = 0; i < speedscope_profiles; ++i) {
+                    made.values[i] = numbers[speedscope_values[i]];
+                }
+                stacks_.push_back(made);
+            });
     }
 
     void write_profile(format_job& job, std::size_t number) const {
@@ -40463,6 +40647,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+namespace detail {
+struct grouping;
+}
+
 enum class group_key : int {
     place,     // "main.cpp:12:std::string", as in the rows
     type,      // "std::string"; "?" for all whose type is not known
@@ -40494,15 +40682,20 @@ public:
     const group* end() const noexcept { return groups_.data() + groups_.size(); }
     const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
     group_key key() const noexcept { return key_; }
+    stack_value order() const noexcept { return order_; }
     bool is_difference() const noexcept { return is_difference_; }
     bool has_details() const noexcept { return has_details_; }
+    // The numbers are estimates.
+    bool is_sampled() const noexcept { return is_sampled_; }
 
 private:
-    friend class snapshot;
+    friend struct detail::grouping;
     std::vector<group> groups_;
     group_key key_ = group_key::place;
+    stack_value order_ = stack_value::live_bytes;
     bool is_difference_ = false;
     bool has_details_ = false;
+    bool is_sampled_ = false;
 };
 
 namespace detail {
@@ -40567,7 +40760,8 @@ inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
     return number;
 }
 
-inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+inline void write_group_name(text_out& out, const snapshot::stack& stack,
+                             const numbered_frames& frames, group_key key) {
     switch (key) {
         case group_key::place:
             write_place_name(out, stack);
@@ -40582,8 +40776,8 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
             out << stack.file;
             break;
         case group_key::module: {
-            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
-            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            const std::size_t frame = stack.user_frame < frames.count ? stack.user_frame : 0;
+            const text path = frames.count != 0 ? text{frames[frame].module} : text{};
             out << (path.empty() ? text{"(no module)"} : file_name_of(path));
             break;
         }
@@ -40662,54 +40856,80 @@ private:
     text_out name_;
 };
 
+// The groups of stacks that may be those of a file.
+struct grouping {
+    static snapshot_groups made(const shown_stacks& stacks, group_key key, stack_value order) {
+        snapshot_groups made;
+        made.key_ = key;
+        made.order_ = order;
+        made.is_difference_ = stacks.rows().info().is_difference;
+        made.has_details_ = stacks.rows().info().has_details;
+        made.is_sampled_ = stacks.rows().info().record == recording::sampled;
+        stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            arena memory;
+            sum(stacks, thread_names{memory, threads, count}, key, memory, made.groups_);
+        });
+        if (made.is_difference_) drop_unchanged(made.groups_);
+        sort(made.groups_, order, made.is_difference_);
+        return made;
+    }
+
+private:
+    static void sum(const shown_stacks& stacks, const thread_names& names, group_key key,
+                    arena& memory, std::vector<group>& groups) {
+        group_sums sums{memory, groups};
+        text_out name{memory};
+        stacks.for_each_by_numbers([&](const snapshot::stack& each, const numbered_frames& frames) {
+            if (key == group_key::thread && each.thread_count != 0) {
+                for_each_part(each, [&](const snapshot::thread_part& part) {
+                    sums.add(names[part.thread], numbers_of(part));
+                });
+            } else if (key == group_key::place) {
+                sums.add_to_place(each);
+            } else if (key == group_key::size && each.details != nullptr && each.allocations != 0) {
+                sums.add_to_sizes(each);
+            } else {
+                name.cut(0);
+                write_group_name(name, each, frames, key);
+                sums.add(name.view(), numbers_of(each));
+            }
+        });
+    }
+
+    static void drop_unchanged(std::vector<group>& groups) {
+        const auto is_unchanged = [](const group& each) {
+            return numbers_of(each).is_nothing() &&
+                   (each.peak_objects | each.peak_bytes | each.temporary) == 0;
+        };
+        groups.erase(std::remove_if(groups.begin(), groups.end(), is_unchanged), groups.end());
+    }
+
+    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
+    static void sort(std::vector<group>& groups, stack_value order, bool is_difference) {
+        std::vector<std::size_t> numbers_in_order(groups.size());
+        for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
+        const auto size_of = [&](std::size_t number) {
+            return size_of_change(value_of(groups[number], order), is_difference);
+        };
+        std::sort(numbers_in_order.begin(), numbers_in_order.end(),
+                  [&](std::size_t a, std::size_t b) {
+                      const std::uint64_t a_size = size_of(a);
+                      const std::uint64_t b_size = size_of(b);
+                      return a_size != b_size ? a_size > b_size : a < b;
+                  });
+        std::vector<group> in_order;
+        in_order.reserve(groups.size());
+        for (const std::size_t number : numbers_in_order) {
+            in_order.push_back(std::move(groups[number]));
+        }
+        groups.swap(in_order);
+    }
+};
+
 }  // namespace detail
 
 inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
-    snapshot_groups made;
-    made.key_ = key;
-    made.is_difference_ = info().is_difference;
-    made.has_details_ = info().has_details;
-    detail::arena memory;
-    detail::group_sums sums{memory, made.groups_};
-    const detail::thread_names names{memory, *this};
-    detail::text_out name{memory};
-    for (const stack& each : stacks()) {
-        if (key == group_key::thread && each.thread_count != 0) {
-            detail::for_each_part(each, [&](const thread_part& part) {
-                sums.add(names[part.thread], detail::numbers_of(part));
-            });
-            continue;
-        }
-        if (key == group_key::place) {
-            sums.add_to_place(each);
-            continue;
-        }
-        if (key == group_key::size && each.details != nullptr && each.allocations != 0) {
-            sums.add_to_sizes(each);
-            continue;
-        }
-        name.cut(0);
-        detail::write_group_name(name, each, key);
-        sums.add(name.view(), detail::numbers_of(each));
-    }
-    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
-    const bool is_difference = made.is_difference_;
-    std::vector<std::size_t> numbers_in_order(made.groups_.size());
-    for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
-    std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
-        const std::uint64_t a_size =
-            detail::size_of_change(detail::value_of(made.groups_[a], order), is_difference);
-        const std::uint64_t b_size =
-            detail::size_of_change(detail::value_of(made.groups_[b], order), is_difference);
-        return a_size != b_size ? a_size > b_size : a < b;
-    });
-    std::vector<group> in_order;
-    in_order.reserve(made.groups_.size());
-    for (const std::size_t number : numbers_in_order) {
-        in_order.push_back(std::move(made.groups_[number]));
-    }
-    made.groups_.swap(in_order);
-    return made;
+    return detail::grouping::made(detail::shown_stacks{*this}, key, order);
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -40733,15 +40953,23 @@ struct line_name {
     text behind;
 };
 
+// What the numbers are.
+struct number_kind {
+    bool is_difference;  // they carry their sign
+    bool is_sampled;     // they are estimates, and carry '~'
+    bool has_details;
+};
+
 class number_columns {
 public:
-    number_columns(arena& memory, bool is_difference, bool has_details, text name)
+    number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
-          is_difference_(is_difference),
-          count_(has_details ? most_columns : 5),
+          is_difference_(kind.is_difference),
+          is_sampled_(kind.is_sampled),
+          count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
+                           "of peak", "temporary", is_difference_ ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -40763,21 +40991,22 @@ public:
         lines_.push_back(made);
     }
 
-    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
-    void write(text_out& out, std::size_t width) const {
-        std::size_t widths[most_columns] = {};
+    // Numbers of details are left out and names cut, so that no line has more than `width` columns,
+    // if at all possible; those by which the lines are in `order` stay. 0: no limit.
+    void write(text_out& out, std::size_t width, stack_value order) const {
+        std::size_t widths[most_columns] = {};  // 0: left out
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
                 const std::size_t taken = columns_of(each.numbers[i]);
                 if (taken > widths[i]) widths[i] = taken;
             }
         }
-        std::size_t taken = 0;
-        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        const std::size_t taken = leave_out(widths, width, order);
         constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
+                if (widths[i] == 0) continue;
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
@@ -40801,6 +41030,24 @@ private:
         line_name name;
     };
 
+    // What is easiest to do without comes first. Returns what the others take.
+    std::size_t leave_out(std::size_t (&widths)[most_columns], std::size_t width,
+                          stack_value order) const noexcept {
+        constexpr std::size_t column_of_value[] = {0, 2, 3, 4, 5, 7};  // of bytes, objects ...
+        constexpr std::size_t dispensable[] = {1, 6, 3, 2, 8, 4, 7};
+        constexpr std::size_t good_name = 24;
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        if (width == 0 || count_ != most_columns) return taken;
+        for (const std::size_t column : dispensable) {
+            if (taken + good_name <= width) break;
+            if (column == column_of_value[static_cast<std::size_t>(order)]) continue;
+            taken -= widths[column] + 2;
+            widths[column] = 0;
+        }
+        return taken;
+    }
+
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.peak_bytes, is_difference_), whole_peak_);
@@ -40823,6 +41070,7 @@ private:
 
     text count(std::uint64_t number) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_change(made, number);
         } else {
@@ -40832,6 +41080,7 @@ private:
     }
     text amount(std::uint64_t bytes) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_bytes_change(made, bytes);
         } else {
@@ -40842,6 +41091,7 @@ private:
 
     arena& memory_;
     const bool is_difference_;
+    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;
@@ -40895,7 +41145,8 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
-    number_columns columns{memory, groups.is_difference(), groups.has_details(),
+    number_columns columns{memory,
+                           {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
     std::uint64_t whole = 0;
     std::uint64_t whole_peak = 0;
@@ -40923,7 +41174,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         name << "and " << decimal{rest_count} << " more";
         columns.add(rest, {{}, name.view(), {}});
     }
-    columns.write(out, wanted.width);
+    columns.write(out, wanted.width, groups.order());
 }
 
 }  // namespace detail
@@ -40961,6 +41212,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     fewer.width = static_cast<std::uint32_t>(width);
     auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
     snapshot_groups groups = rows.group_by(group_key::place, order);
+    if (groups.empty()) return;  // what has come at a place, has gone there
     if (info.is_difference) {
         // The same peak stands in both snapshots mostly: then what was temporary tells more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
@@ -41912,19 +42164,20 @@ public:
         texts_.number_of("");  // 0, and not in the file
     }
 
-    bool save(const snapshot& rows) {
+    bool save(const shown_stacks& stacks) {
+        const snapshot& rows = stacks.rows();
         out_ << text{saved_magic, saved_magic_bytes};
         saved_record version;
         version << saved_version;
         out_ << version.view();
-        const bool has_stacks = rows.has_stacks();
-        add_info(rows, has_stacks);
-        for (const snapshot::row& row : rows) add_row(row);
-        if (has_stacks) {
-            for (const snapshot::module& module : rows.modules()) add_module(module);
-            for (const snapshot::thread& thread : rows.allocating_threads()) add_thread(thread);
-            for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
+        add_info(rows, stacks.are_known());
+        arena memory;
+        memory.allocate(1);  // else its first block would come and go with each row
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const borrowed_memory meanwhile{memory};
+            add_row(rows[i], stacks.frames_of_row_by_numbers(i, memory));
         }
+        if (stacks.are_known()) add_stacks(stacks);
         add_end();
         flush();
         return is_good_;
@@ -41955,10 +42208,11 @@ private:
         return number;
     }
 
-    std::uint64_t number_of(const snapshot::frame& frame) {
+    std::uint64_t number_of(const numbered_frames& frames, std::size_t at) {
         const std::size_t before = frames_.size();
-        const std::uint64_t number = frames_.number_of(frame);
+        const std::uint64_t number = frames_.number_of(frames, at);
         if (number != before) return number;
+        const snapshot::frame& frame = frames[at];
         const std::uint64_t function = number_of(frame.function);
         const std::uint64_t file = number_of(frame.file);
         const std::uint64_t module = number_of(frame.module);
@@ -41971,18 +42225,28 @@ private:
     }
 
     // Rows and stacks that share their frames share them in the file.
-    std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
-        const auto known = stacks_.insert({frames, count});
-        if (!known.is_new) return known.value;
-        const std::uint64_t number = known.value = stacks_.size() - 1;
+    std::uint64_t number_of(const numbered_frames& frames) {
+        std::uint64_t& number = place_for(frames);  // from 1
+        if (number == 0) {
+            number = ++stack_count_;
+            add_stack(frames);
+        }
+        return number - 1;
+    }
+    std::uint64_t& place_for(const numbered_frames& frames) {
+        if (frames.count == 0) return number_of_no_frames_;
+        if (frames.numbers == nullptr) return stacks_[{frames.frames, frames.count}];
+        if (frames.path >= number_of_path_.size()) number_of_path_.resize(frames.path + 1);
+        return number_of_path_[frames.path];
+    }
+    void add_stack(const numbered_frames& frames) {
         stack_out_.cut(0);
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < frames.count; ++i) {
             saved_record frame;
-            frame << number_of(frames[i]);
+            frame << number_of(frames, i);
             stack_out_ << frame.view();
         }
         put(saved_tag::stack, stack_out_.view());
-        return number;
     }
 
     void add_info(const snapshot& rows, bool has_stacks) {
@@ -42058,27 +42322,39 @@ private:
 
     // What rows and stacks have in common.
     template <class Row>
-    saved_record& add_place(saved_record& record, const Row& row) {
-        const std::uint64_t stack = number_of(row.frames, row.frame_count);
+    saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
+        const std::uint64_t stack = number_of(of.frames);
         const std::uint64_t file = number_of(row.file);
         const std::uint64_t type = number_of(row.type);
         const std::uint64_t function = number_of(row.function);
-        record << stack << row.user_frame << row.objects << row.bytes << file
+        record << stack << of.user_frame << row.objects << row.bytes << file
                << static_cast<std::uint64_t>(row.line) << type << function << row.offset
                << row.samples;
         return record.reach(row.objects, row.objects_low, row.objects_high)
             .reach(row.bytes, row.bytes_low, row.bytes_high);
     }
-    void add_row(const snapshot::row& row) {
+    void add_row(const snapshot::row& row, const row_frames& frames) {
         saved_record record;
-        add_place(record, row) << row.sites << number_of(row.type_source);
+        add_place(record, row, frames) << row.sites << number_of(row.type_source);
         put(saved_tag::row, record);
     }
-    void add_sums(const snapshot::stack& stack) {
+    void add_stacks(const shown_stacks& stacks) {
+        stacks.with_modules([this](const snapshot::module* modules, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) add_module(modules[i]);
+        });
+        stacks.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) add_thread(threads[i]);
+        });
+        stacks.for_each_by_numbers(
+            [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                add_sums(stack, frames);
+            });
+    }
+    void add_sums(const snapshot::stack& stack, const numbered_frames& frames) {
         saved_record record;
-        add_place(record, stack) << stack.allocations << stack.bytes_allocated
-                                 << number_of(stack.type_source)
-                                 << (stack.thread_count == 1 ? stack.thread + 1 : 0);
+        add_place(record, stack, {frames, stack.user_frame})
+            << stack.allocations << stack.bytes_allocated << number_of(stack.type_source)
+            << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
         add_details(stack.details);
         if (stack.thread_count < 2) return;
@@ -42134,15 +42410,19 @@ private:
     text_out stack_out_{stack_memory_};
     text_numbers texts_{table_memory_};
     frame_book frames_{table_memory_, frames_differ_by::address};
+    // The numbers of stacks, from 1, by their frames: by where these lie, or their path.
     table<frame_span, std::uint64_t> stacks_{table_memory_};
+    list<std::uint64_t> number_of_path_{table_memory_};
+    std::uint64_t number_of_no_frames_ = 0;
+    std::uint64_t stack_count_ = 0;
     saved_checksum sum_;
     bool is_good_ = true;
 };
 
 template <class Write>
-bool save_snapshot_with(const snapshot& rows, const Write& write) {
+bool save_snapshot_with(const shown_stacks& stacks, const Write& write) {
     snapshot_saver<Write> saver{write};
-    return saver.save(rows);
+    return saver.save(stacks);
 }
 
 }  // namespace detail
@@ -42153,7 +42433,9 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
     const pause_recording quietly;
     auto target = detail::target_for(path);
     const auto put = [&target](detail::text part) { return target.put(part); };
-    if (target.open() && detail::save_snapshot_with(rows, put) && target.finish()) return true;
+    if (target.open() && detail::save_snapshot_with(detail::shown_stacks{rows}, put) &&
+        target.finish())
+        return true;
     error = detail::report_problem(target.name(), target.problem());
     return false;
 }
@@ -42162,7 +42444,7 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
 inline std::string to_saved_snapshot(const snapshot& rows) {
     const pause_recording quietly;
     std::string bytes;
-    detail::save_snapshot_with(rows, [&bytes](detail::text part) {
+    detail::save_snapshot_with(detail::shown_stacks{rows}, [&bytes](detail::text part) {
         bytes.append(part.data(), part.size());
         return true;
     });
@@ -42193,7 +42475,7 @@ inline bool write_text_body(format_job& job) {
 }
 
 inline bool write_saved_body(format_job& job) {
-    return save_snapshot_with(job.rows, [&job](text part) {
+    return save_snapshot_with(job.stacks(), [&job](text part) {
         job.out << part;
         job.pieces.may_go();
         return true;
@@ -42202,9 +42484,8 @@ inline bool write_saved_body(format_job& job) {
 
 // What a body asks a snapshot for, beside its info.
 enum class format_reads {
-    rows,    // without their frames; stacks where there are details
-    stacks,  // rows, and what format_job::stacks() has; frames too from there
-    all
+    rows,   // without their frames; stacks where there are details
+    stacks  // rows, and what format_job::stacks() has; frames too from there
 };
 
 struct file_format {
@@ -42220,7 +42501,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true, format_reads::stacks},
     {"json", ".json", write_json_body, true, format_reads::stacks},
     {"csv", ".csv", write_csv_body, true, format_reads::stacks},
-    {"snapshot", ".allocscope", write_saved_body, false, format_reads::all},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks},
     {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
     {"folded", ".folded", write_folded_body, true, format_reads::stacks},
     {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
@@ -42460,7 +42741,8 @@ struct loaded_parts {
           threads(memory),
           thread_parts(memory),
           sums(memory),
-          stack_of_row(memory) {}
+          stack_of_row(memory),
+          user_frame_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -42473,9 +42755,11 @@ struct loaded_parts {
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
     list<std::size_t> stack_of_row;
+    list<std::uint32_t> user_frame_of_row;  // also of rows whose frames nobody needs
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
+    bool are_rows_in_order = false;  // as in the snapshot
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
@@ -42599,6 +42883,30 @@ void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
     }
 }
 
+// Of one stack, in `numbers`.
+inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t stack,
+                                          list<std::uint32_t>& numbers) {
+    const saved_stack& of = parts.stacks[stack];
+    if (numbers.size() < of.frame_count) numbers.resize(of.frame_count);
+    saved_fields from{of.frame_numbers};
+    for (std::size_t i = 0; i < of.frame_count; ++i) {
+        numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
+    }
+    return {parts.frames.data(), numbers.data(), of.frame_count, stack};
+}
+
+// Without frames, but with their numbers: work(stack, frames).
+template <class Work>
+void for_each_stack_by_numbers(const loaded_parts& parts, const Work& work) {
+    arena memory;
+    list<std::uint32_t> numbers{memory};
+    for (const saved_sums& each : parts.sums) {
+        snapshot::stack stack{};
+        const std::size_t number = read_stack_of(parts, each, stack);
+        work(stack, numbered_frames_of(parts, number, numbers));
+    }
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
@@ -42686,6 +42994,7 @@ public:
     // What has been read becomes the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        parts_->are_rows_in_order = is_in_order;
         // Where there are no stacks, rows stand for them.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
@@ -42727,6 +43036,7 @@ private:
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
         parts_->stack_of_row.reserve(count_of(saved_tag::row));
+        parts_->user_frame_of_row.reserve(count_of(saved_tag::row));
         ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
@@ -42962,6 +43272,7 @@ private:
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
         parts_->stack_of_row.push_back(number);
+        parts_->user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
         return true;
     }
 
@@ -43074,6 +43385,14 @@ struct saved_stack_source {
         for_each_stack_of_file(parts_of(of),
                                [=](const snapshot::stack& stack) { work(visitor, stack); });
     }
+    static void for_each_by_numbers(const void* of, void* visitor,
+                                    stack_source::visit_numbers work) {
+        const loaded_parts& parts = parts_of(of);
+        for_each_stack_by_numbers(parts,
+                                  [&](const snapshot::stack& stack, const numbered_frames& frames) {
+                                      work(visitor, stack, frames);
+                                  });
+    }
     static frame_span frames(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
         return framed(parts, parts.stacks[frames_number_of(parts, number)], memory);
@@ -43081,6 +43400,12 @@ struct saved_stack_source {
     static frame_span frames_of_row(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
         return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
+    }
+    static row_frames frames_of_row_by_numbers(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        list<std::uint32_t> numbers{memory};
+        return {numbered_frames_of(parts, parts.stack_of_row[number], numbers),
+                parts.user_frame_of_row[number]};
     }
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
                                            bool is_from_main) {
@@ -43108,11 +43433,18 @@ private:
     }
 };
 
+// Rows are asked for by their numbers in the file.
+inline bool can_be_source(const loaded_parts& parts) noexcept {
+    return parts.has_stacks && parts.are_rows_in_order;
+}
+
 inline stack_source source_of(const loaded_parts& parts) noexcept {
     return {&parts,
             &saved_stack_source::for_each,
+            &saved_stack_source::for_each_by_numbers,
             &saved_stack_source::frames,
             &saved_stack_source::frames_of_row,
+            &saved_stack_source::frames_of_row_by_numbers,
             &saved_stack_source::frame_at,
             &saved_stack_source::numbers,
             parts.sums.size(),
@@ -43132,11 +43464,11 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
     detail::wanted_parts wanted;
-    if (format->reads != detail::format_reads::all) wanted.framed_rows = 0;
+    wanted.framed_rows = 0;
     wanted.has_stacks = format->reads != detail::format_reads::rows;
     if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
     const detail::stack_source source = detail::source_of(*parts);
-    const bool is_streamed = format->reads == detail::format_reads::stacks && parts->has_stacks;
+    const bool is_streamed = wanted.has_stacks && detail::can_be_source(*parts);
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,
                              is_streamed ? &source : nullptr);
 }
@@ -44972,16 +45304,17 @@ namespace detail {
 
 class tree_table {
 public:
-    tree_table(arena& memory, const snapshot& rows, tree_from from, stack_value order,
+    tree_table(arena& memory, const shown_stacks& stacks, tree_from from, stack_value order,
                const text_options& wanted)
         : memory_(memory),
-          tree_(memory, rows,
-                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up),
-          is_difference_(rows.info().is_difference),
+          tree_(memory, stacks,
+                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up,
+                shown_part(order, wanted.rows)),
+          is_difference_(stacks.rows().info().is_difference),
           order_(order),
           wanted_(wanted),
           is_shown_(memory),
-          columns_(memory, is_difference_, rows.info().has_details, "call") {
+          columns_(memory, kind_of(stacks.rows().info()), "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
         columns_.set_whole(size_of_change(all.bytes, is_difference_),
@@ -44989,9 +45322,20 @@ public:
         add(tree_.root(), 0);
     }
 
-    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+    void write(text_out& out) const { columns_.write(out, wanted_.width, order_); }
 
 private:
+    static number_kind kind_of(const snapshot::window_info& info) noexcept {
+        return {info.is_difference, info.record == recording::sampled, info.has_details};
+    }
+
+    static call_tree_options shown_part(stack_value order, std::size_t rows) noexcept {
+        call_tree_options wanted;
+        wanted.most_nodes = rows != 0 ? rows : 1;
+        wanted.value = order;
+        return wanted;
+    }
+
     // The largest nodes, and whatever leads to them.
     void choose() {
         list<std::uint32_t> largest{memory_};
@@ -45063,17 +45407,22 @@ private:
     number_columns columns_;
 };
 
+inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_value order,
+                           const text_options& wanted) {
+    const pause_recording quietly;
+    arena memory;
+    text_out out{memory};
+    tree_table{memory, stacks, from, order, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
 }  // namespace detail
 
 // About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out out{memory};
-    detail::tree_table{memory, rows, from, order, wanted}.write(out);
-    return {out.view().data(), out.size()};
+    return detail::tree_of(detail::shown_stacks{rows}, from, order, wanted);
 }
 
 ALLOCSCOPE_NAMESPACE_END

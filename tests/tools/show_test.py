@@ -266,6 +266,12 @@ def knows_threads(recorder, show, folder, compiler):
     for text, (count, size) in zip(places, truth.values()):
         assert table(text)[0][:4] == [str(size), "B", "100.0%", str(count)], text
 
+    nothing = folder / "nothing.allocscope"
+    recorder.run([compiled(folder, "nothing", "int main() {}", compiler, *WITHOUT_CXX)],
+                 "--output", nothing)
+    assert "nothing is alive" in show("show", nothing)
+    assert "no row matches" in show("show", "--thread", "1", nothing)
+
     page = folder / "threads.html"
     show("convert", path, page)
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))

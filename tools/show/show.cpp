@@ -36,7 +36,7 @@ int print_help(const char* first) {
 
 // Reads the words and loads what they name. False: it has been said what is wrong.
 bool has_loaded(const char* verb, const arguments& words, std::size_t least_files,
-                std::size_t most_files, show_request& asked, allocscope::snapshot& rows) {
+                std::size_t most_files, show_request& asked, shown_snapshot& shown) {
     asked.is_difference = most_files == 2;
     std::string error = read_show_request(verb, words, asked);
     if (error.empty() && (asked.files.size() < least_files || asked.files.size() > most_files)) {
@@ -44,7 +44,7 @@ bool has_loaded(const char* verb, const arguments& words, std::size_t least_file
                 (asked.files.size() == 1 ? " file was given; " : " files were given; ") +
                 "allocscope " + verb + " --help says which it needs";
     }
-    if (error.empty()) error = load_what_is_shown(asked, rows);
+    if (error.empty()) error = load_what_is_shown(asked, shown);
     if (!error.empty()) refuse(verb, error);
     return error.empty();
 }
@@ -61,10 +61,10 @@ int show(const arguments& words) {
             "\n");
     }
     show_request asked;
-    allocscope::snapshot rows;
+    shown_snapshot shown;
     constexpr std::size_t any_number = static_cast<std::size_t>(-1);
-    if (!has_loaded("show", words, 1, any_number, asked, rows)) return exit_bad_input;
-    print_what_is_shown(asked, rows);
+    if (!has_loaded("show", words, 1, any_number, asked, shown)) return exit_bad_input;
+    print_what_is_shown(asked, shown);
     return exit_fine;
 }
 
@@ -77,9 +77,9 @@ int diff(const arguments& words) {
             "\n");
     }
     show_request asked;
-    allocscope::snapshot rows;
-    if (!has_loaded("diff", words, 2, 2, asked, rows)) return exit_bad_input;
-    print_what_is_shown(asked, rows);
+    shown_snapshot shown;
+    if (!has_loaded("diff", words, 2, 2, asked, shown)) return exit_bad_input;
+    print_what_is_shown(asked, shown);
     return exit_fine;
 }
 
@@ -97,15 +97,15 @@ int histogram(const arguments& words) {
     show_request asked;
     asked.as = shown_as::groups;
     asked.key = allocscope::group_key::type;
-    allocscope::snapshot rows;
-    if (!has_loaded("histogram", words, 1, 2, asked, rows)) return exit_bad_input;
-    if (!rows.has_stacks()) {
+    shown_snapshot loaded;
+    if (!has_loaded("histogram", words, 1, 2, asked, loaded)) return exit_bad_input;
+    if (loaded.parts == nullptr && !loaded.rows.has_stacks()) {
         return refuse("histogram",
                       asked.files[0] + " has no types: its window recorded counters only");
     }
     std::printf("%12s %16s  %s\n", "objects", "bytes", allocscope::detail::name_of(asked.key));
     std::size_t shown = 0;
-    for (const allocscope::group& each : rows.group_by(asked.key, asked.order)) {
+    for (const allocscope::group& each : groups_of(asked, loaded)) {
         if (each.objects == 0 && each.bytes == 0) continue;
         if (shown++ == asked.text.rows) break;
         allocscope::detail::arena memory;

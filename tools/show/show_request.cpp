@@ -136,18 +136,22 @@ constexpr verb_option<show_request> show_options[] = {
     {"--callers", read_callers, false},
 };
 
+bool chooses_stacks(const show_request& asked) {
+    return !asked.frame.empty() || !asked.type.empty() || !asked.module.empty() ||
+           !asked.thread.empty() || asked.filter.least_bytes != 0 ||
+           asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
+}
+
 // What is filtered or summed is made of stacks.
 bool needs_stacks(const show_request& asked) {
-    return asked.as != shown_as::rows || !asked.frame.empty() || !asked.type.empty() ||
-           !asked.module.empty() || !asked.thread.empty() || asked.filter.least_bytes != 0 ||
-           asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
+    return asked.as != shown_as::rows || chooses_stacks(asked);
 }
 
 // Of a single file.
 allocscope::detail::wanted_parts parts_of_file(const show_request& asked) {
     allocscope::detail::wanted_parts wanted;
     wanted.has_stacks = needs_stacks(asked);
-    if (asked.text.frames == 0) {
+    if (asked.text.frames == 0 || asked.as != shown_as::rows) {
         wanted.framed_rows = 0;
     } else if (asked.text.sort == allocscope::row_order::objects) {
         wanted.framed_rows = asked.text.rows;  // they are the first
@@ -183,23 +187,31 @@ std::string load_merged(const arguments& files, allocscope::snapshot& into) {
     return {};
 }
 
-std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& into) {
+std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown) {
     std::string error;
+    allocscope::snapshot& into = shown.rows;
+    const allocscope::detail::loaded_parts* parts = nullptr;
     if (asked.is_difference && asked.files.size() == 2) {
         allocscope::snapshot later;
-        if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
-        if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
+        allocscope::detail::wanted_parts wanted;  // rows are the same where their paths are
+        wanted.has_stacks = needs_stacks(asked);
+        using allocscope::detail::load_snapshot;
+        if (!load_snapshot(asked.files[0].c_str(), into, error, wanted)) return error;
+        if (!load_snapshot(asked.files[1].c_str(), later, error, wanted)) return error;
         into = allocscope::difference(later, into);
     } else if (asked.files.size() == 1) {
         if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
-                                               parts_of_file(asked))) {
+                                               parts_of_file(asked), &parts)) {
             return error;
+        }
+        if (!chooses_stacks(asked) && allocscope::detail::can_be_source(*parts)) {
+            shown.parts = parts;
         }
     } else {
         error = load_merged(asked.files, into);
         if (!error.empty()) return error;
     }
-    if (needs_stacks(asked) && !into.has_stacks()) {
+    if (needs_stacks(asked) && shown.parts == nullptr && !into.has_stacks()) {
         return asked.files[0] + " has no stacks: its window recorded counters only";
     }
     const bool is_of_details =
@@ -209,14 +221,34 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
                " does not know the peak, nor what was temporary; record it with allocscope run"
                " --details, or options::details";
     }
-    if (!asked.thread.empty() && into.allocating_threads().empty()) {
+    if (!asked.thread.empty() && into.allocating_threads().empty() && !into.stacks().empty()) {
         return asked.files[0] + " does not know its threads: an older allocscope saved it";
     }
-    if (needs_stacks(asked)) into = into.filter(asked.filter);
+    if (chooses_stacks(asked)) into = into.filter(asked.filter);
     return {};
 }
 
-void print_what_is_shown(const show_request& asked, const allocscope::snapshot& rows) {
+namespace {
+
+// Calls work(stacks).
+template <class Work>
+auto with_stacks(const shown_snapshot& of, const Work& work) {
+    using allocscope::detail::shown_stacks;
+    if (of.parts == nullptr) return work(shown_stacks{of.rows});
+    const allocscope::detail::stack_source source = allocscope::detail::source_of(*of.parts);
+    return work(shown_stacks{of.rows, &source});
+}
+
+}  // namespace
+
+allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& of) {
+    return with_stacks(of, [&](const allocscope::detail::shown_stacks& stacks) {
+        return allocscope::detail::grouping::made(stacks, asked.key, asked.order);
+    });
+}
+
+void print_what_is_shown(const show_request& asked, const shown_snapshot& shown) {
+    const allocscope::snapshot& rows = shown.rows;
     if (asked.as == shown_as::rows) {
         std::string error;
         std::fflush(stdout);
@@ -230,8 +262,10 @@ void print_what_is_shown(const show_request& asked, const allocscope::snapshot& 
                                                     : allocscope::tree_from::main;
     const std::string table =
         asked.as == shown_as::groups
-            ? allocscope::to_table(rows.group_by(asked.key, asked.order), text)
-            : allocscope::to_tree(rows, from, asked.order, text);
+            ? allocscope::to_table(groups_of(asked, shown), text)
+            : with_stacks(shown, [&](const allocscope::detail::shown_stacks& stacks) {
+                  return allocscope::detail::tree_of(stacks, from, asked.order, text);
+              });
     std::fwrite(table.data(), 1, table.size(), stdout);
 }
 

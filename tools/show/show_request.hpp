@@ -24,6 +24,13 @@ struct show_request {
     bool is_difference = false;  // of two files, what the second has more
 };
 
+// What was loaded. The stacks of one file whose stacks nobody chooses among come from `parts`, one
+// after the other: laid out, a million of them take more than a gigabyte.
+struct shown_snapshot {
+    allocscope::snapshot rows;
+    const allocscope::detail::loaded_parts* parts = nullptr;  // null: the stacks are in `rows`
+};
+
 // "" or what is wrong, with the remedy.
 std::string read_show_request(const char* verb, const arguments& words, show_request& into);
 
@@ -31,10 +38,12 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
 std::string load_merged(const arguments& files, allocscope::snapshot& into);
 
 // The snapshots of the files, merged, or what is more in the second than in the first; filtered.
-std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& into);
+std::string load_what_is_shown(const show_request& asked, shown_snapshot& into);
+
+allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& of);
 
 // Of load_what_is_shown() to stdout.
-void print_what_is_shown(const show_request& asked, const allocscope::snapshot& rows);
+void print_what_is_shown(const show_request& asked, const shown_snapshot& shown);
 
 }  // namespace allocscope_tools
 

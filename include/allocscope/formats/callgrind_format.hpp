@@ -24,6 +24,7 @@
 #include <allocscope/formats/number_run.hpp>
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -127,38 +128,42 @@ private:
         return known.value;
     }
 
-    std::uint32_t function_of(const snapshot::frame& frame) {
-        const std::uint32_t number = frames_.number_of(frame);
+    std::uint32_t function_of(const numbered_frames& frames, std::size_t at) {
+        const std::uint32_t number = frames_.number_of(frames, at);
         if (number == function_of_frame_.size()) {
-            function_of_frame_.push_back(made_function(frame));
+            function_of_frame_.push_back(made_function(frames[at]));
         }
         return function_of_frame_[number];
     }
 
     void sum_costs() {
-        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                add(stack, frames);
+            });
     }
 
     // From the outside in: a function that is entered again is no call, nor what leads there.
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, const numbered_frames& frames) {
         ++stack_number_;
         const cost numbers{stack.bytes, stack.objects, stack.bytes_allocated, stack.allocations};
         totals_.add(numbers);
         std::uint32_t caller = callgrind_no_callee;
         std::uint32_t line = 0;
-        for (std::size_t i = stack.frame_count; i > 0; --i) {
-            const std::uint32_t function = function_of(stack.frames[i - 1]);
+        for (std::size_t i = frames.count; i > 0; --i) {
+            const std::uint32_t function = function_of(frames, i - 1);
             std::uint64_t& last_stack = last_stack_of_[function];
             if (caller != callgrind_no_callee && last_stack != stack_number_) {
                 costs_[{caller, line, function}].add(numbers);
             }
             last_stack = stack_number_;
             caller = function;
-            line = static_cast<std::uint32_t>(stack.frames[i - 1].line);
+            line = static_cast<std::uint32_t>(frames[i - 1].line);
         }
         if (numbers.is_nothing()) return;
         if (caller == callgrind_no_callee) {
-            caller = function_of({"", "", 0, 0, false, 0, "", 0});
+            const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
+            caller = function_of({&unknown, nullptr, 1, 0}, 0);
         }
         costs_[{caller, line, callgrind_no_callee}].add(numbers);
     }

@@ -4,7 +4,7 @@
 // Called:   by the command-line program
 // Threads:  any
 // Memory:   the file and what its rows take; the formats get stacks one after the other, so that
-//           the frames of all of them are never there at once (in an .allocscope they are)
+//           the frames of all of them are never there at once
 //
 //     if (!convert_snapshot("heap.allocscope", "heap.pb.gz", error)) complain(error);
 //
@@ -25,6 +25,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
 #include <string>   // string
 
 ALLOCSCOPE_COOL_BEGIN
@@ -41,6 +42,14 @@ struct saved_stack_source {
         for_each_stack_of_file(parts_of(of),
                                [=](const snapshot::stack& stack) { work(visitor, stack); });
     }
+    static void for_each_by_numbers(const void* of, void* visitor,
+                                    stack_source::visit_numbers work) {
+        const loaded_parts& parts = parts_of(of);
+        for_each_stack_by_numbers(parts,
+                                  [&](const snapshot::stack& stack, const numbered_frames& frames) {
+                                      work(visitor, stack, frames);
+                                  });
+    }
     static frame_span frames(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
         return framed(parts, parts.stacks[frames_number_of(parts, number)], memory);
@@ -48,6 +57,12 @@ struct saved_stack_source {
     static frame_span frames_of_row(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
         return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
+    }
+    static row_frames frames_of_row_by_numbers(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        list<std::uint32_t> numbers{memory};
+        return {numbered_frames_of(parts, parts.stack_of_row[number], numbers),
+                parts.user_frame_of_row[number]};
     }
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
                                            bool is_from_main) {
@@ -75,11 +90,18 @@ private:
     }
 };
 
+// Rows are asked for by their numbers in the file.
+inline bool can_be_source(const loaded_parts& parts) noexcept {
+    return parts.has_stacks && parts.are_rows_in_order;
+}
+
 inline stack_source source_of(const loaded_parts& parts) noexcept {
     return {&parts,
             &saved_stack_source::for_each,
+            &saved_stack_source::for_each_by_numbers,
             &saved_stack_source::frames,
             &saved_stack_source::frames_of_row,
+            &saved_stack_source::frames_of_row_by_numbers,
             &saved_stack_source::frame_at,
             &saved_stack_source::numbers,
             parts.sums.size(),
@@ -99,11 +121,11 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
     detail::wanted_parts wanted;
-    if (format->reads != detail::format_reads::all) wanted.framed_rows = 0;
+    wanted.framed_rows = 0;
     wanted.has_stacks = format->reads != detail::format_reads::rows;
     if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
     const detail::stack_source source = detail::source_of(*parts);
-    const bool is_streamed = format->reads == detail::format_reads::stacks && parts->has_stacks;
+    const bool is_streamed = wanted.has_stacks && detail::can_be_source(*parts);
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,
                              is_streamed ? &source : nullptr);
 }

@@ -24,6 +24,7 @@
 #include <allocscope/formats/number_run.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -52,7 +53,10 @@ public:
           run_(job.out) {}
 
     void write() {
-        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                add(stack, frames);
+            });
         write_head(job_.rows.info());
         const char* separator = "\n";
         for (const auto& point : points_) {
@@ -80,10 +84,10 @@ private:
     static constexpr std::uint32_t first_frame = 2;
 
     // The numbers of the frames of a stack, as bytes: stacks with equal ones are one point.
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, const numbered_frames& frames) {
         path_.clear();
-        for (std::size_t i = 0; i < stack.frame_count; ++i) {
-            path_.push_back(frames_.number_of(stack.frames[i]) + first_frame);
+        for (std::size_t i = 0; i < frames.count; ++i) {
+            path_.push_back(frames_.number_of(frames, i) + first_frame);
         }
         if (path_.empty()) path_.push_back(unknown_frame);
         const text path{reinterpret_cast<const char*>(path_.data()),

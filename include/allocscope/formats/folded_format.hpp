@@ -20,6 +20,7 @@
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -39,9 +40,9 @@ public:
     explicit folded_names(arena& memory)
         : memory_(memory), book_(memory, frames_differ_by::place), names_(memory) {}
 
-    text name_of(const snapshot::frame& frame) {
-        const std::uint32_t number = book_.number_of(frame);
-        if (number == names_.size()) names_.push_back(made_name(frame));
+    text name_of(const numbered_frames& frames, std::size_t at) {
+        const std::uint32_t number = book_.number_of(frames, at);
+        if (number == names_.size()) names_.push_back(made_name(frames[at]));
         return names_[number];
     }
 
@@ -62,16 +63,15 @@ private:
 inline bool write_folded_body(format_job& job) {
     if (!has_writable_stacks(job)) return false;
     folded_names names{job.memory};
-    for_each_stack(job, [&job, &names](const snapshot::stack& stack) {
-        const std::uint64_t value = numbers_of(stack)[job.value];
-        if (value == 0) return;
-        if (stack.frame_count == 0) job.out << "?;";
-        for (std::size_t i = stack.frame_count; i > 0; --i) {
-            job.out << names.name_of(stack.frames[i - 1]);
-        }
-        job.out.cut(job.out.size() - 1);  // the last `;`
-        job.out << ' ' << decimal{value} << '\n';
-    });
+    for_each_stack_by_numbers(
+        job, [&job, &names](const snapshot::stack& stack, const numbered_frames& frames) {
+            const std::uint64_t value = numbers_of(stack)[job.value];
+            if (value == 0) return;
+            if (frames.count == 0) job.out << "?;";
+            for (std::size_t i = frames.count; i > 0; --i) job.out << names.name_of(frames, i - 1);
+            job.out.cut(job.out.size() - 1);  // the last `;`
+            job.out << ' ' << decimal{value} << '\n';
+        });
     return true;
 }
 

@@ -110,6 +110,16 @@ void for_each_stack(format_job& job, const Work& work) {
     });
 }
 
+// The same by the numbers of the frames: work(stack, frames).
+template <class Work>
+void for_each_stack_by_numbers(format_job& job, const Work& work) {
+    job.stacks().for_each_by_numbers(
+        [&job, &work](const snapshot::stack& stack, const numbered_frames& frames) {
+            work(stack, frames);
+            job.pieces.may_go();
+        });
+}
+
 template <class Work>
 void for_each_module(const format_job& job, const Work& work) {
     job.stacks().with_modules([&work](const snapshot::module* modules, std::size_t count) {
@@ -125,7 +135,8 @@ void with_threads(const format_job& job, const Work& work) {
 
 inline stack_numbers sum_of_stacks(format_job& job) {
     stack_numbers sum;
-    for_each_stack(job, [&sum](const snapshot::stack& stack) { sum.add(numbers_of(stack)); });
+    const shown_stacks stacks = job.stacks();
+    for (std::size_t i = 0; i < stacks.count(); ++i) sum.add(stacks.numbers(i));
     return sum;
 }
 
@@ -144,14 +155,15 @@ inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
     bool has_negative = false;
-    for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
-        const stack_numbers numbers = numbers_of(stack);
+    const shown_stacks stacks = job.stacks();
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+        const stack_numbers numbers = stacks.numbers(i);
         for (const std::uint64_t number :
              {numbers.objects, numbers.bytes, numbers.allocations, numbers.bytes_allocated,
               numbers.peak_objects, numbers.peak_bytes, numbers.temporary, numbers.lifetime_us}) {
             has_negative = has_negative || is_negative(number);
         }
-    });
+    }
     return !has_negative ||
            job.refuse(
                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"

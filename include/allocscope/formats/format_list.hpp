@@ -45,7 +45,7 @@ inline bool write_text_body(format_job& job) {
 }
 
 inline bool write_saved_body(format_job& job) {
-    return save_snapshot_with(job.rows, [&job](text part) {
+    return save_snapshot_with(job.stacks(), [&job](text part) {
         job.out << part;
         job.pieces.may_go();
         return true;
@@ -54,9 +54,8 @@ inline bool write_saved_body(format_job& job) {
 
 // What a body asks a snapshot for, beside its info.
 enum class format_reads {
-    rows,    // without their frames; stacks where there are details
-    stacks,  // rows, and what format_job::stacks() has; frames too from there
-    all
+    rows,   // without their frames; stacks where there are details
+    stacks  // rows, and what format_job::stacks() has; frames too from there
 };
 
 struct file_format {
@@ -72,7 +71,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true, format_reads::stacks},
     {"json", ".json", write_json_body, true, format_reads::stacks},
     {"csv", ".csv", write_csv_body, true, format_reads::stacks},
-    {"snapshot", ".allocscope", write_saved_body, false, format_reads::all},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks},
     {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
     {"folded", ".folded", write_folded_body, true, format_reads::stacks},
     {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},

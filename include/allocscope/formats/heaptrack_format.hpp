@@ -25,6 +25,7 @@
 #include <allocscope/formats/location_book.hpp>
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/page_paths.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -72,11 +73,20 @@ public:
         out_ << "\nI 1000 0\n";
         for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
-        for_each_stack(job_, [this](const snapshot::stack& stack) { write_temporary(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_temporary(stack, frames);
+            });
         begin_again();
-        for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_freed(stack, frames);
+            });
         begin_again();
-        for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_live(stack, frames);
+            });
         if (has_waiting_) write_free(waiting_);
         out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
     }
@@ -128,15 +138,15 @@ private:
         return trace_of_stack_[next_stack_++];
     }
 
-    std::uint32_t trace_of(const snapshot::stack& stack, std::uint32_t& known) {
-        if (known == 0) known = written_trace(stack);
+    std::uint32_t trace_of(const numbered_frames& frames, std::uint32_t& known) {
+        if (known == 0) known = written_trace(frames);
         return known;
     }
 
-    std::uint32_t written_trace(const snapshot::stack& stack) {
+    std::uint32_t written_trace(const numbered_frames& frames) {
         path_.clear();
-        for (std::size_t i = 0; i < stack.frame_count;) {
-            path_.push_back(locations_.next_location(stack, i));
+        for (std::size_t i = 0; i < frames.count;) {
+            path_.push_back(locations_.next_location(frames, i));
         }
         std::uint32_t trace = 0;
         for (std::size_t i = path_.size(); i > 0; --i) {
@@ -198,11 +208,11 @@ private:
     }
 
     // heaptrack calls an object temporary that is freed right after its birth.
-    void write_temporary(const snapshot::stack& stack) {
+    void write_temporary(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.temporary == 0) return;
-        const std::uint32_t trace = trace_of(stack, known);
+        const std::uint32_t trace = trace_of(frames, known);
         write_temporary_objects(freed.size + 1, freed.temporary_larger(), trace);
         write_temporary_objects(freed.size, freed.temporary_others(), trace);
     }
@@ -217,11 +227,11 @@ private:
 
     // Of the others it is not known, so another one is born in between: each free waits for the
     // birth of the next object, and objects of the same size take turns with two descriptions.
-    void write_freed(const snapshot::stack& stack) {
+    void write_freed(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.count == freed.temporary) return;
-        const std::uint32_t trace = trace_of(stack, known);
+        const std::uint32_t trace = trace_of(frames, known);
         write_freed_objects(freed.size + 1, freed.larger - freed.temporary_larger(), trace);
         write_freed_objects(freed.size, freed.count - freed.larger - freed.temporary_others(),
                             trace);
@@ -237,10 +247,10 @@ private:
         }
     }
 
-    void write_live(const snapshot::stack& stack) {
+    void write_live(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         if (stack.objects == 0) return;
-        const std::uint32_t trace = trace_of(stack, known);
+        const std::uint32_t trace = trace_of(frames, known);
         const std::uint64_t size = stack.bytes / stack.objects;
         const std::uint64_t larger = stack.bytes % stack.objects;
         write_live_objects(size + 1, larger, trace);

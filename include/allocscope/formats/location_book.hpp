@@ -6,11 +6,12 @@
 // Memory:   of the arena that is given
 //
 //     location_book book{memory};
-//     for (std::size_t i = 0; i < stack.frame_count;) use(book.next_location(stack, i));
+//     for (std::size_t i = 0; i < frames.count;) use(book.next_location(frames, i));
 //     book.for_each_frame(number, [](const snapshot::frame& frame) { ... });   // innermost first
 //
 // A stack has a frame for each call that was inlined; formats that know code by its address have
-// one location with several lines for those.
+// one location with several lines for those. Most frames of a file are a location of their own,
+// which then is known by the number of the frame.
 
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
@@ -19,6 +20,7 @@
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -47,15 +49,23 @@ inline std::uint64_t hash_of_key(location_key key) noexcept {
 class location_book {
 public:
     explicit location_book(arena& memory)
-        : frames_(memory, frames_differ_by::address), locations_(memory), of_frame_(memory) {}
+        : frames_(memory, frames_differ_by::address),
+          locations_(memory),
+          of_frame_(memory),
+          of_number_(memory) {}
 
     // The number, from 1, of the location that begins at frame `at`, which then is behind it.
-    std::uint32_t next_location(const snapshot::stack& stack, std::size_t& at) {
-        std::uint32_t number = location_of(stack.frames[at]);
-        while (stack.frames[at++].is_inlined && at < stack.frame_count) {
-            number = location_of({number, frames_.number_of(stack.frames[at])});
+    std::uint32_t next_location(const numbered_frames& frames, std::size_t& at) {
+        if (frames.numbers == nullptr) return new_location(frames, at);
+        const std::uint32_t first = frames.numbers[at];
+        if (first >= of_number_.size()) of_number_.resize(first + std::size_t{1});
+        if (of_number_[first] != 0) {
+            ++at;
+            return of_number_[first];
         }
-        locations_.begin()[number - 1].value.is_met = true;
+        const bool is_alone = !frames[at].is_inlined;
+        const std::uint32_t number = new_location(frames, at);
+        if (is_alone) of_number_[first] = number;
         return number;
     }
 
@@ -86,9 +96,18 @@ private:
         bool is_met;
     };
 
+    std::uint32_t new_location(const numbered_frames& frames, std::size_t& at) {
+        std::uint32_t number = location_alone(frames, at);
+        while (frames[at++].is_inlined && at < frames.count) {
+            number = location_of({number, frames_.number_of(frames, at)});
+        }
+        locations_.begin()[number - 1].value.is_met = true;
+        return number;
+    }
+
     // Of the frame alone: most are, and are found without hashing.
-    std::uint32_t location_of(const snapshot::frame& frame) {
-        const std::uint32_t number = frames_.number_of(frame);
+    std::uint32_t location_alone(const numbered_frames& frames, std::size_t at) {
+        const std::uint32_t number = frames_.number_of(frames, at);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);
         if (of_frame_[number] == 0) of_frame_[number] = location_of({0, number});
         return of_frame_[number];
@@ -102,6 +121,7 @@ private:
     frame_book frames_;
     table<location_key, location> locations_;
     list<std::uint32_t> of_frame_;
+    list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };
 
 }  // namespace detail

@@ -36,6 +36,7 @@
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -104,6 +105,7 @@ public:
           functions_(job.memory),
           mappings_(job.memory),
           thread_labels_(job.memory),
+          numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
         strings_.number_of_text("");  // as every profile must begin
@@ -113,10 +115,11 @@ public:
         write_head();
         type_key_ = string("type");
         make_thread_labels();
-        for_each_stack(job_, [this](const snapshot::stack& stack) {
-            write_samples(stack);
-            pieces_.may_go();
-        });
+        for_each_stack_by_numbers(
+            job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                write_samples(stack, frames);
+                pieces_.may_go();
+            });
         gather_mappings();
         for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
             if (locations_.is_met(i)) write_location(i);
@@ -221,14 +224,18 @@ private:
     }
 
     // One, or one for each thread that has allocated there.
-    void write_samples(const snapshot::stack& stack) {
+    void write_samples(const snapshot::stack& stack, const numbered_frames& frames) {
         using namespace pprof_field;
-        inner_.cut(0);
-        for (std::size_t i = 0; i < stack.frame_count;) {
-            write_varint(inner_, locations_.next_location(stack, i));
+        if (numbers_.size() < frames.count * longest_varint) {
+            numbers_.resize(frames.count * longest_varint);
         }
+        char* end = numbers_.data();
+        for (std::size_t i = 0; i < frames.count;) {
+            end = put_varint(end, locations_.next_location(frames, i));
+        }
+        const auto size = static_cast<std::size_t>(end - numbers_.data());
         message_.cut(0);
-        write_field(message_, sample::location_id, inner_.view());
+        write_field(message_, sample::location_id, text{numbers_.data(), size});
         const std::size_t end_of_locations = message_.size();
         bool has_threads = false;
         for_each_part(stack, [&](const snapshot::thread_part& part) {
@@ -391,6 +398,7 @@ private:
     table<function_key, std::uint32_t> functions_;
     list<mapping> mappings_;
     list<text> thread_labels_;
+    list<char> numbers_;  // room for those of a sample
     text_out message_;
     text_out inner_;
     std::uint64_t type_key_ = 0;

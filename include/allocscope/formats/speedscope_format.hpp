@@ -21,6 +21,7 @@
 #include <allocscope/formats/number_run.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -45,19 +46,20 @@ constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof sp
 class speedscope_stacks {
 public:
     speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
-        for_each_stack(job, [&](const snapshot::stack& stack) {
-            const std::size_t bytes = stack.frame_count * sizeof(std::uint32_t);
-            auto* path = static_cast<std::uint32_t*>(job.memory.allocate(bytes));
-            for (std::size_t i = 0; i < stack.frame_count; ++i) {
-                path[i] = book.number_of(stack.frames[stack.frame_count - 1 - i]);
-            }
-            const stack_numbers numbers = numbers_of(stack);
-            known_stack made{path, stack.frame_count, {}};
-            for (std::size_t i = 0; i < speedscope_profiles; ++i) {
-                made.values[i] = numbers[speedscope_values[i]];
-            }
-            stacks_.push_back(made);
-        });
+        for_each_stack_by_numbers(
+            job, [&](const snapshot::stack& stack, const numbered_frames& frames) {
+                const std::size_t bytes = frames.count * sizeof(std::uint32_t);
+                auto* path = static_cast<std::uint32_t*>(job.memory.allocate(bytes));
+                for (std::size_t i = 0; i < frames.count; ++i) {
+                    path[i] = book.number_of(frames, frames.count - 1 - i);
+                }
+                const stack_numbers numbers = numbers_of(stack);
+                known_stack made{path, frames.count, {}};
+                for (std::size_t i = 0; i < speedscope_profiles; ++i) {
+                    made.values[i] = numbers[speedscope_values[i]];
+                }
+                stacks_.push_back(made);
+            });
     }
 
     void write_profile(format_job& job, std::size_t number) const {

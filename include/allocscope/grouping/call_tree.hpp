@@ -16,7 +16,8 @@
 //
 // The tree is made level by level: the stacks of a node are divided among its children. So a part
 // that nobody will look at (`least_bytes`) costs nothing, and a million stacks that share nothing
-// but their last caller do not become a million branches.
+// but their last caller do not become a million branches. Nor does what cannot be among the
+// `most_nodes` largest: a node without children is at least as large as those would be.
 
 #ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 #define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
@@ -32,8 +33,9 @@
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint32_t, uint64_t
+#include <algorithm>  // pop_heap, push_heap
+#include <cstddef>    // size_t
+#include <cstdint>    // int64_t, uint32_t, uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -60,6 +62,10 @@ struct call_tree_options {
     frames_differ_by identity = frames_differ_by::place;
     // Nodes with less alive have no children; in a difference, with a smaller change.
     std::uint64_t least_bytes = 0;
+    // Only so many nodes, the largest by `value`, will be looked at; 0: all. In a difference all
+    // of them have their children, which may be larger than they are.
+    std::size_t most_nodes = 0;
+    stack_value value = stack_value::live_bytes;
 };
 
 // The children of a node, in the order of the tree.
@@ -83,9 +89,10 @@ public:
           divided_(memory),
           child_of_stack_(memory),
           child_of_frame_(memory),
+          largest_(memory),
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
-          least_bytes_(wanted.least_bytes) {
+          wanted_(wanted) {
         scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
@@ -96,6 +103,7 @@ public:
             order_[i] = i;
             nodes_[0].inclusive.add(stacks_.numbers(i));
         }
+        meet_size(0);
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
 
@@ -117,7 +125,7 @@ private:
     static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
 
     void grow(std::uint32_t number) {
-        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
+        if (number != 0 && is_small(nodes_[number])) {
             nodes_[number].is_cut = true;
             return;
         }
@@ -130,6 +138,30 @@ private:
         const std::uint32_t first = nodes_[number].first_child;
         nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
         if (nodes_[number].child_count != 0) divide(number, begin, end);
+        for (std::size_t i = first; i < nodes_.size(); ++i) meet_size(i);
+    }
+
+    // Too small to have its children shown.
+    bool is_small(const call_node& node) const noexcept {
+        if (size_of(node.inclusive.bytes) < wanted_.least_bytes) return true;
+        return is_choosing() && largest_.size() == wanted_.most_nodes &&
+               node.inclusive[wanted_.value] <= largest_.front();
+    }
+
+    bool is_choosing() const noexcept { return wanted_.most_nodes != 0 && !is_difference_; }
+
+    // Of equal nodes the first ones are the largest.
+    void meet_size(std::size_t number) {
+        if (!is_choosing()) return;
+        const std::uint64_t size = nodes_[number].inclusive[wanted_.value];
+        const auto is_larger = [](std::uint64_t a, std::uint64_t b) { return a > b; };
+        if (largest_.size() == wanted_.most_nodes) {
+            if (size <= largest_.front()) return;
+            std::pop_heap(largest_.begin(), largest_.end(), is_larger);
+            largest_.pop_back();
+        }
+        largest_.push_back(size);
+        std::push_heap(largest_.begin(), largest_.end(), is_larger);
     }
 
     std::uint32_t add_to_child(std::uint32_t number, std::uint32_t stack) {
@@ -216,9 +248,10 @@ private:
     list<std::uint32_t> divided_;
     list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
     list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
+    list<std::uint64_t> largest_;         // sizes of the largest nodes so far; first the smallest
     bool is_top_down_;
     bool is_difference_;
-    std::uint64_t least_bytes_;
+    call_tree_options wanted_;
 };
 
 }  // namespace detail

@@ -12,7 +12,8 @@
 //
 // Stacks share most of their frames. One that is a copy of a frame that was met before is found by
 // its address and pointers, without reading a text. The others are compared by their texts, as
-// equal ones may lie in two places. The frames themselves may go: the book has copies.
+// equal ones may lie in two places. The frames themselves may go: the book has copies. Where frames
+// have numbers already, as those of a file do, one look-up in a list is enough.
 
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
@@ -20,6 +21,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -91,7 +93,8 @@ public:
           frames_(memory),
           numbers_(memory),
           met_(memory),
-          near_(memory) {
+          near_(memory),
+          of_number_(memory) {
         near_.resize(near_count);
     }
 
@@ -112,6 +115,15 @@ public:
             met_[{frame}] = {number, near};
         }
         return number;
+    }
+
+    // The numbers of `frames` mean the same each time.
+    std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
+        if (frames.numbers == nullptr) return number_of(frames[at]);
+        const std::uint32_t given = frames.numbers[at];
+        if (given >= of_number_.size()) of_number_.resize(given + std::size_t{1});
+        if (of_number_[given] == 0) of_number_[given] = number_of(frames[at]) + 1;
+        return of_number_[given] - 1;
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -162,6 +174,7 @@ private:
     table<frame_key, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
+    list<std::uint32_t> of_number_;  // of the number that a frame came with: ours, from 1
 };
 
 }  // namespace detail

@@ -10,15 +10,18 @@
 //     }
 //
 // Groups hold all stacks of the window, so also what was allocated and is gone. A snapshot that has
-// no stacks (see snapshot::has_stacks) has no groups.
+// no stacks (see snapshot::has_stacks) has no groups. A difference has those that have changed, not
+// those whose objects only have grown older.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+#include <allocscope/base/options.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
@@ -27,7 +30,7 @@
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <algorithm>  // sort
+#include <algorithm>  // remove_if, sort
 #include <cstddef>    // size_t
 #include <cstdint>    // int64_t, uint64_t
 #include <string>     // string
@@ -35,6 +38,10 @@
 #include <vector>     // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+struct grouping;
+}
 
 enum class group_key : int {
     place,     // "main.cpp:12:std::string", as in the rows
@@ -67,15 +74,20 @@ public:
     const group* end() const noexcept { return groups_.data() + groups_.size(); }
     const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
     group_key key() const noexcept { return key_; }
+    stack_value order() const noexcept { return order_; }
     bool is_difference() const noexcept { return is_difference_; }
     bool has_details() const noexcept { return has_details_; }
+    // The numbers are estimates.
+    bool is_sampled() const noexcept { return is_sampled_; }
 
 private:
-    friend class snapshot;
+    friend struct detail::grouping;
     std::vector<group> groups_;
     group_key key_ = group_key::place;
+    stack_value order_ = stack_value::live_bytes;
     bool is_difference_ = false;
     bool has_details_ = false;
+    bool is_sampled_ = false;
 };
 
 namespace detail {
@@ -140,7 +152,8 @@ inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
     return number;
 }
 
-inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+inline void write_group_name(text_out& out, const snapshot::stack& stack,
+                             const numbered_frames& frames, group_key key) {
     switch (key) {
         case group_key::place:
             write_place_name(out, stack);
@@ -155,8 +168,8 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
             out << stack.file;
             break;
         case group_key::module: {
-            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
-            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            const std::size_t frame = stack.user_frame < frames.count ? stack.user_frame : 0;
+            const text path = frames.count != 0 ? text{frames[frame].module} : text{};
             out << (path.empty() ? text{"(no module)"} : file_name_of(path));
             break;
         }
@@ -235,54 +248,80 @@ private:
     text_out name_;
 };
 
+// The groups of stacks that may be those of a file.
+struct grouping {
+    static snapshot_groups made(const shown_stacks& stacks, group_key key, stack_value order) {
+        snapshot_groups made;
+        made.key_ = key;
+        made.order_ = order;
+        made.is_difference_ = stacks.rows().info().is_difference;
+        made.has_details_ = stacks.rows().info().has_details;
+        made.is_sampled_ = stacks.rows().info().record == recording::sampled;
+        stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            arena memory;
+            sum(stacks, thread_names{memory, threads, count}, key, memory, made.groups_);
+        });
+        if (made.is_difference_) drop_unchanged(made.groups_);
+        sort(made.groups_, order, made.is_difference_);
+        return made;
+    }
+
+private:
+    static void sum(const shown_stacks& stacks, const thread_names& names, group_key key,
+                    arena& memory, std::vector<group>& groups) {
+        group_sums sums{memory, groups};
+        text_out name{memory};
+        stacks.for_each_by_numbers([&](const snapshot::stack& each, const numbered_frames& frames) {
+            if (key == group_key::thread && each.thread_count != 0) {
+                for_each_part(each, [&](const snapshot::thread_part& part) {
+                    sums.add(names[part.thread], numbers_of(part));
+                });
+            } else if (key == group_key::place) {
+                sums.add_to_place(each);
+            } else if (key == group_key::size && each.details != nullptr && each.allocations != 0) {
+                sums.add_to_sizes(each);
+            } else {
+                name.cut(0);
+                write_group_name(name, each, frames, key);
+                sums.add(name.view(), numbers_of(each));
+            }
+        });
+    }
+
+    static void drop_unchanged(std::vector<group>& groups) {
+        const auto is_unchanged = [](const group& each) {
+            return numbers_of(each).is_nothing() &&
+                   (each.peak_objects | each.peak_bytes | each.temporary) == 0;
+        };
+        groups.erase(std::remove_if(groups.begin(), groups.end(), is_unchanged), groups.end());
+    }
+
+    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
+    static void sort(std::vector<group>& groups, stack_value order, bool is_difference) {
+        std::vector<std::size_t> numbers_in_order(groups.size());
+        for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
+        const auto size_of = [&](std::size_t number) {
+            return size_of_change(value_of(groups[number], order), is_difference);
+        };
+        std::sort(numbers_in_order.begin(), numbers_in_order.end(),
+                  [&](std::size_t a, std::size_t b) {
+                      const std::uint64_t a_size = size_of(a);
+                      const std::uint64_t b_size = size_of(b);
+                      return a_size != b_size ? a_size > b_size : a < b;
+                  });
+        std::vector<group> in_order;
+        in_order.reserve(groups.size());
+        for (const std::size_t number : numbers_in_order) {
+            in_order.push_back(std::move(groups[number]));
+        }
+        groups.swap(in_order);
+    }
+};
+
 }  // namespace detail
 
 inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
-    snapshot_groups made;
-    made.key_ = key;
-    made.is_difference_ = info().is_difference;
-    made.has_details_ = info().has_details;
-    detail::arena memory;
-    detail::group_sums sums{memory, made.groups_};
-    const detail::thread_names names{memory, *this};
-    detail::text_out name{memory};
-    for (const stack& each : stacks()) {
-        if (key == group_key::thread && each.thread_count != 0) {
-            detail::for_each_part(each, [&](const thread_part& part) {
-                sums.add(names[part.thread], detail::numbers_of(part));
-            });
-            continue;
-        }
-        if (key == group_key::place) {
-            sums.add_to_place(each);
-            continue;
-        }
-        if (key == group_key::size && each.details != nullptr && each.allocations != 0) {
-            sums.add_to_sizes(each);
-            continue;
-        }
-        name.cut(0);
-        detail::write_group_name(name, each, key);
-        sums.add(name.view(), detail::numbers_of(each));
-    }
-    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
-    const bool is_difference = made.is_difference_;
-    std::vector<std::size_t> numbers_in_order(made.groups_.size());
-    for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
-    std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
-        const std::uint64_t a_size =
-            detail::size_of_change(detail::value_of(made.groups_[a], order), is_difference);
-        const std::uint64_t b_size =
-            detail::size_of_change(detail::value_of(made.groups_[b], order), is_difference);
-        return a_size != b_size ? a_size > b_size : a < b;
-    });
-    std::vector<group> in_order;
-    in_order.reserve(made.groups_.size());
-    for (const std::size_t number : numbers_in_order) {
-        in_order.push_back(std::move(made.groups_[number]));
-    }
-    made.groups_.swap(in_order);
-    return made;
+    return detail::grouping::made(detail::shown_stacks{*this}, key, order);
 }
 
 ALLOCSCOPE_NAMESPACE_END

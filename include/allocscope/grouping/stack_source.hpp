@@ -11,6 +11,12 @@
 // The frames of a million stacks take more than a gigabyte. A snapshot that was loaded lays them
 // all out when stacks() is called; a source lays out those that are asked for. Texts stay, frames
 // are gone when the next stack comes.
+//
+//     stacks.for_each_by_numbers(
+//         [](const snapshot::stack& stack, const numbered_frames& frames) { ... });
+//
+// A file has each different frame once, with a number. Who looks up frames asks for these numbers:
+// then nothing is laid out, and a frame that was met is known by its number.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
 #define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
@@ -21,10 +27,33 @@
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
+
+// The frames of a stack, innermost first.
+struct numbered_frames {
+    const snapshot::frame* frames;  // all of the source; without numbers those of the stack
+    const std::uint32_t* numbers;   // equal ones are one frame; null: there are none
+    std::size_t count;
+    std::size_t path;  // where there are numbers: equal for stacks that share theirs
+
+    const snapshot::frame& operator[](std::size_t index) const noexcept {
+        return frames[numbers != nullptr ? numbers[index] : index];
+    }
+};
+
+// Of a row, with the number of the user's.
+struct row_frames {
+    numbered_frames frames;
+    std::size_t user_frame;
+};
+
+inline numbered_frames laid_out_frames(const snapshot::stack& stack) noexcept {
+    return {stack.frames, nullptr, stack.frame_count, 0};
+}
 
 struct frame_span {
     const snapshot::frame* first;
@@ -34,12 +63,17 @@ struct frame_span {
 // Stacks that are not laid out. They are numbered in the order of for_each().
 struct stack_source {
     using visit = void (*)(void* visitor, const snapshot::stack& stack);
+    using visit_numbers = void (*)(void* visitor, const snapshot::stack& stack,
+                                   const numbered_frames& frames);
 
     const void* of;
     void (*for_each)(const void* of, void* visitor, visit work);
+    // The same; `stack` has no frames of its own.
+    void (*for_each_by_numbers)(const void* of, void* visitor, visit_numbers work);
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
     // Of a row without frames, by its place in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
+    row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
@@ -79,6 +113,21 @@ public:
         });
     }
 
+    // Calls work(stack, frames). Only `frames` has the frames.
+    template <class Work>
+    void for_each_by_numbers(const Work& work) const {
+        if (source_ == nullptr) {
+            for (std::size_t i = 0; i < count_; ++i) work(first_[i], laid_out_frames(first_[i]));
+            return;
+        }
+        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
+        source_->for_each_by_numbers(
+            source_->of, visitor,
+            [](void* self, const snapshot::stack& stack, const numbered_frames& frames) {
+                (*static_cast<const Work*>(self))(stack, frames);
+            });
+    }
+
     // Of one stack, by its number; for as long as `memory` has them.
     frame_span frames(std::size_t number, arena& memory) const {
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
@@ -88,6 +137,13 @@ public:
         const snapshot::row& row = rows_[number];
         if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
         return source_->frames_of_row(source_->of, number, memory);
+    }
+    row_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
+        if (source_ != nullptr) {
+            return source_->frames_of_row_by_numbers(source_->of, number, memory);
+        }
+        const snapshot::row& row = rows_[number];
+        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
     }
     // For those who look at the stacks in another order.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,

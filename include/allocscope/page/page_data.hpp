@@ -288,8 +288,8 @@ private:
         std::size_t count = 0;
     };
     template <class Row>
-    void add(few_rows<Row>& few, const Row& row) {
-        names_.meet_frames(row);
+    void add(few_rows<Row>& few, const Row& row, const numbered_frames& frames) {
+        names_.meet_frames(frames);
         few.rows[few.count++] = row;
         if (few.count == page_names::at_once) write_few(few);
     }
@@ -310,12 +310,17 @@ private:
         if (has_stacks) {
             names_.reserve_paths(stacks_.count());
             few_rows<snapshot::stack> few;
-            stacks_.for_each([&](const snapshot::stack& stack) { add(few, stack); });
+            stacks_.for_each_by_numbers(
+                [&](const snapshot::stack& stack, const numbered_frames& frames) {
+                    add(few, stack, frames);
+                });
             write_few(few);
         } else {
             names_.reserve_paths(shown_.size());
             few_rows<snapshot::row> few;
-            for (const snapshot::row& row : shown_) add(few, row);
+            for (const snapshot::row& row : shown_) {
+                add(few, row, {row.frames, nullptr, row.frame_count, 0});
+            }
             write_few(few);
         }
         out_ << ']';

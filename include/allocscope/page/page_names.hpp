@@ -6,12 +6,13 @@
 // Memory:   of an arena: about 100 bytes for each frame, place and text; none for a stack
 //           that has the path of another
 //
-//     meet_frames(stack)            of a few stacks, then
+//     meet_frames(frames)           of a few stacks, then
 //     number_paths(stacks, ...)     of these, see page/page_paths.hpp
 //     place_number(row)             of its file:line:type
 //
-// A frame is looked up by the addresses of its texts, which are equal for most frames that are
-// equal; only what is new so is compared as text.
+// A frame is looked up by its number where it has one, as in a file; frames and places by the
+// addresses of their texts, which are equal for most that are equal. Only what is new so is
+// compared as text.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
@@ -19,6 +20,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/page_paths.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -87,6 +89,25 @@ inline std::uint64_t hash_of_key(const page_place& key) noexcept {
     return hash_finish(hash_step(hash, key.type ^ key.offset << 20U));
 }
 
+// A place by the addresses of its texts.
+struct place_address {
+    const char *file, *type, *function, *type_source;
+    std::uint64_t offset;
+    std::uint32_t line;
+};
+
+inline bool operator==(const place_address& a, const place_address& b) noexcept {
+    return a.file == b.file && a.type == b.type && a.function == b.function &&
+           a.type_source == b.type_source && a.line == b.line && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const place_address& key) noexcept {
+    const auto word = [](const char* of) { return reinterpret_cast<std::uintptr_t>(of); };
+    const std::uint64_t hash =
+        hash_step(hash_seed, word(key.file) ^ std::uint64_t{key.line} << 40U);
+    return hash_finish(hash_step(hash, word(key.type) ^ word(key.function) << 20U ^ key.offset));
+}
+
 class page_names {
 public:
     static constexpr std::size_t at_once = 16;
@@ -96,8 +117,10 @@ public:
           texts_(memory),
           frames_by_address_(memory),
           frames_(memory),
+          frame_of_number_(memory),
           frame_numbers_(memory),
           paths_(memory),
+          places_by_address_(memory),
           places_(memory) {}
 
     void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
@@ -112,11 +135,12 @@ public:
         return known.value;
     }
 
-    // The next row or stack whose path number_paths() is to give: it looks at the frames no more.
-    template <class Row>
-    void meet_frames(const Row& row) {
-        for (std::size_t k = 0; k < row.frame_count; ++k) {
-            frame_numbers_.push_back(frame_number(row.frames[k]));
+    // Of the next row or stack whose path number_paths() is to give: it needs them no more.
+    void meet_frames(const numbered_frames& frames) {
+        std::size_t at = frame_numbers_.size();
+        frame_numbers_.resize(at + frames.count);
+        for (std::size_t k = 0; k < frames.count; ++k) {
+            frame_numbers_[at++] = frame_number(frames, k);
         }
     }
 
@@ -152,12 +176,16 @@ public:
     // Of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
+        const std::uint64_t offset = row.line == 0 ? row.offset : 0;
+        const auto line = static_cast<std::uint32_t>(row.line);
+        const auto known = places_by_address_.insert(
+            {row.file, row.type, row.function, row.type_source, offset, line});
+        if (!known.is_new) return known.value;
         const auto at =
-            places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
-                            text_number(row.type), text_number(row.function),
-                            row.line == 0 ? row.offset : 0, text_number(row.type_source)});
+            places_.insert({text_number(row.file), line, text_number(row.type),
+                            text_number(row.function), offset, text_number(row.type_source)});
         if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
-        return at.value;
+        return known.value = at.value;
     }
 
     // Each in the order of the numbers: texts and places as keys.
@@ -167,6 +195,13 @@ public:
     const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
 
 private:
+    std::uint32_t frame_number(const numbered_frames& frames, std::size_t at) {
+        if (frames.numbers == nullptr) return frame_number(frames[at]);
+        const std::uint32_t given = frames.numbers[at];
+        if (given >= frame_of_number_.size()) frame_of_number_.resize(given + std::size_t{1});
+        if (frame_of_number_[given] == 0) frame_of_number_[given] = frame_number(frames[at]) + 1;
+        return frame_of_number_[given] - 1;
+    }
     std::uint32_t frame_number(const snapshot::frame& frame) {
         const bool is_named = frame.function[0] != '\0';
         const auto line = static_cast<std::uint32_t>(frame.line);
@@ -185,8 +220,10 @@ private:
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    list<std::uint32_t> frame_numbers_;  // of the rows at hand
+    list<std::uint32_t> frame_of_number_;  // of the number that a frame came with: ours, from 1
+    list<std::uint32_t> frame_numbers_;    // of the rows at hand
     page_paths paths_;
+    table<place_address, std::uint32_t> places_by_address_;
     table<page_place, std::uint32_t> places_;
 };
 

@@ -44,15 +44,23 @@ struct line_name {
     text behind;
 };
 
+// What the numbers are.
+struct number_kind {
+    bool is_difference;  // they carry their sign
+    bool is_sampled;     // they are estimates, and carry '~'
+    bool has_details;
+};
+
 class number_columns {
 public:
-    number_columns(arena& memory, bool is_difference, bool has_details, text name)
+    number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
-          is_difference_(is_difference),
-          count_(has_details ? most_columns : 5),
+          is_difference_(kind.is_difference),
+          is_sampled_(kind.is_sampled),
+          count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
+                           "of peak", "temporary", is_difference_ ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -74,21 +82,22 @@ public:
         lines_.push_back(made);
     }
 
-    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
-    void write(text_out& out, std::size_t width) const {
-        std::size_t widths[most_columns] = {};
+    // Numbers of details are left out and names cut, so that no line has more than `width` columns,
+    // if at all possible; those by which the lines are in `order` stay. 0: no limit.
+    void write(text_out& out, std::size_t width, stack_value order) const {
+        std::size_t widths[most_columns] = {};  // 0: left out
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
                 const std::size_t taken = columns_of(each.numbers[i]);
                 if (taken > widths[i]) widths[i] = taken;
             }
         }
-        std::size_t taken = 0;
-        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        const std::size_t taken = leave_out(widths, width, order);
         constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
+                if (widths[i] == 0) continue;
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
@@ -112,6 +121,24 @@ private:
         line_name name;
     };
 
+    // What is easiest to do without comes first. Returns what the others take.
+    std::size_t leave_out(std::size_t (&widths)[most_columns], std::size_t width,
+                          stack_value order) const noexcept {
+        constexpr std::size_t column_of_value[] = {0, 2, 3, 4, 5, 7};  // of bytes, objects ...
+        constexpr std::size_t dispensable[] = {1, 6, 3, 2, 8, 4, 7};
+        constexpr std::size_t good_name = 24;
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        if (width == 0 || count_ != most_columns) return taken;
+        for (const std::size_t column : dispensable) {
+            if (taken + good_name <= width) break;
+            if (column == column_of_value[static_cast<std::size_t>(order)]) continue;
+            taken -= widths[column] + 2;
+            widths[column] = 0;
+        }
+        return taken;
+    }
+
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.peak_bytes, is_difference_), whole_peak_);
@@ -134,6 +161,7 @@ private:
 
     text count(std::uint64_t number) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_change(made, number);
         } else {
@@ -143,6 +171,7 @@ private:
     }
     text amount(std::uint64_t bytes) {
         text_out made{memory_};
+        if (is_sampled_) made << '~';
         if (is_difference_) {
             write_bytes_change(made, bytes);
         } else {
@@ -153,6 +182,7 @@ private:
 
     arena& memory_;
     const bool is_difference_;
+    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;

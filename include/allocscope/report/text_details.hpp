@@ -44,6 +44,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     fewer.width = static_cast<std::uint32_t>(width);
     auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
     snapshot_groups groups = rows.group_by(group_key::place, order);
+    if (groups.empty()) return;  // what has come at a place, has gone there
     if (info.is_difference) {
         // The same peak stands in both snapshots mostly: then what was temporary tells more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {

@@ -68,7 +68,8 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
-    number_columns columns{memory, groups.is_difference(), groups.has_details(),
+    number_columns columns{memory,
+                           {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
     std::uint64_t whole = 0;
     std::uint64_t whole_peak = 0;
@@ -96,7 +97,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         name << "and " << decimal{rest_count} << " more";
         columns.add(rest, {{}, name.view(), {}});
     }
-    columns.write(out, wanted.width);
+    columns.write(out, wanted.width, groups.order());
 }
 
 }  // namespace detail

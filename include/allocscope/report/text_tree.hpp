@@ -19,10 +19,12 @@
 #ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 
+#include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/call_tree.hpp>
 #include <allocscope/grouping/group_by.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -50,16 +52,17 @@ namespace detail {
 
 class tree_table {
 public:
-    tree_table(arena& memory, const snapshot& rows, tree_from from, stack_value order,
+    tree_table(arena& memory, const shown_stacks& stacks, tree_from from, stack_value order,
                const text_options& wanted)
         : memory_(memory),
-          tree_(memory, rows,
-                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up),
-          is_difference_(rows.info().is_difference),
+          tree_(memory, stacks,
+                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up,
+                shown_part(order, wanted.rows)),
+          is_difference_(stacks.rows().info().is_difference),
           order_(order),
           wanted_(wanted),
           is_shown_(memory),
-          columns_(memory, is_difference_, rows.info().has_details, "call") {
+          columns_(memory, kind_of(stacks.rows().info()), "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
         columns_.set_whole(size_of_change(all.bytes, is_difference_),
@@ -67,9 +70,20 @@ public:
         add(tree_.root(), 0);
     }
 
-    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+    void write(text_out& out) const { columns_.write(out, wanted_.width, order_); }
 
 private:
+    static number_kind kind_of(const snapshot::window_info& info) noexcept {
+        return {info.is_difference, info.record == recording::sampled, info.has_details};
+    }
+
+    static call_tree_options shown_part(stack_value order, std::size_t rows) noexcept {
+        call_tree_options wanted;
+        wanted.most_nodes = rows != 0 ? rows : 1;
+        wanted.value = order;
+        return wanted;
+    }
+
     // The largest nodes, and whatever leads to them.
     void choose() {
         list<std::uint32_t> largest{memory_};
@@ -141,17 +155,22 @@ private:
     number_columns columns_;
 };
 
+inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_value order,
+                           const text_options& wanted) {
+    const pause_recording quietly;
+    arena memory;
+    text_out out{memory};
+    tree_table{memory, stacks, from, order, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
 }  // namespace detail
 
 // About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out out{memory};
-    detail::tree_table{memory, rows, from, order, wanted}.write(out);
-    return {out.view().data(), out.size()};
+    return detail::tree_of(detail::shown_stacks{rows}, from, order, wanted);
 }
 
 ALLOCSCOPE_NAMESPACE_END

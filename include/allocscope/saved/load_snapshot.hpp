@@ -115,6 +115,7 @@ public:
     // What has been read becomes the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        parts_->are_rows_in_order = is_in_order;
         // Where there are no stacks, rows stand for them.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
@@ -156,6 +157,7 @@ private:
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
         parts_->stack_of_row.reserve(count_of(saved_tag::row));
+        parts_->user_frame_of_row.reserve(count_of(saved_tag::row));
         ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
@@ -391,6 +393,7 @@ private:
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
         parts_->stack_of_row.push_back(number);
+        parts_->user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
         return true;
     }
 

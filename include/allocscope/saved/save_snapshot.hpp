@@ -18,8 +18,10 @@
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_numbers.hpp>
@@ -73,19 +75,20 @@ public:
         texts_.number_of("");  // 0, and not in the file
     }
 
-    bool save(const snapshot& rows) {
+    bool save(const shown_stacks& stacks) {
+        const snapshot& rows = stacks.rows();
         out_ << text{saved_magic, saved_magic_bytes};
         saved_record version;
         version << saved_version;
         out_ << version.view();
-        const bool has_stacks = rows.has_stacks();
-        add_info(rows, has_stacks);
-        for (const snapshot::row& row : rows) add_row(row);
-        if (has_stacks) {
-            for (const snapshot::module& module : rows.modules()) add_module(module);
-            for (const snapshot::thread& thread : rows.allocating_threads()) add_thread(thread);
-            for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
+        add_info(rows, stacks.are_known());
+        arena memory;
+        memory.allocate(1);  // else its first block would come and go with each row
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const borrowed_memory meanwhile{memory};
+            add_row(rows[i], stacks.frames_of_row_by_numbers(i, memory));
         }
+        if (stacks.are_known()) add_stacks(stacks);
         add_end();
         flush();
         return is_good_;
@@ -116,10 +119,11 @@ private:
         return number;
     }
 
-    std::uint64_t number_of(const snapshot::frame& frame) {
+    std::uint64_t number_of(const numbered_frames& frames, std::size_t at) {
         const std::size_t before = frames_.size();
-        const std::uint64_t number = frames_.number_of(frame);
+        const std::uint64_t number = frames_.number_of(frames, at);
         if (number != before) return number;
+        const snapshot::frame& frame = frames[at];
         const std::uint64_t function = number_of(frame.function);
         const std::uint64_t file = number_of(frame.file);
         const std::uint64_t module = number_of(frame.module);
@@ -132,18 +136,28 @@ private:
     }
 
     // Rows and stacks that share their frames share them in the file.
-    std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
-        const auto known = stacks_.insert({frames, count});
-        if (!known.is_new) return known.value;
-        const std::uint64_t number = known.value = stacks_.size() - 1;
+    std::uint64_t number_of(const numbered_frames& frames) {
+        std::uint64_t& number = place_for(frames);  // from 1
+        if (number == 0) {
+            number = ++stack_count_;
+            add_stack(frames);
+        }
+        return number - 1;
+    }
+    std::uint64_t& place_for(const numbered_frames& frames) {
+        if (frames.count == 0) return number_of_no_frames_;
+        if (frames.numbers == nullptr) return stacks_[{frames.frames, frames.count}];
+        if (frames.path >= number_of_path_.size()) number_of_path_.resize(frames.path + 1);
+        return number_of_path_[frames.path];
+    }
+    void add_stack(const numbered_frames& frames) {
         stack_out_.cut(0);
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < frames.count; ++i) {
             saved_record frame;
-            frame << number_of(frames[i]);
+            frame << number_of(frames, i);
             stack_out_ << frame.view();
         }
         put(saved_tag::stack, stack_out_.view());
-        return number;
     }
 
     void add_info(const snapshot& rows, bool has_stacks) {
@@ -219,27 +233,39 @@ private:
 
     // What rows and stacks have in common.
     template <class Row>
-    saved_record& add_place(saved_record& record, const Row& row) {
-        const std::uint64_t stack = number_of(row.frames, row.frame_count);
+    saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
+        const std::uint64_t stack = number_of(of.frames);
         const std::uint64_t file = number_of(row.file);
         const std::uint64_t type = number_of(row.type);
         const std::uint64_t function = number_of(row.function);
-        record << stack << row.user_frame << row.objects << row.bytes << file
+        record << stack << of.user_frame << row.objects << row.bytes << file
                << static_cast<std::uint64_t>(row.line) << type << function << row.offset
                << row.samples;
         return record.reach(row.objects, row.objects_low, row.objects_high)
             .reach(row.bytes, row.bytes_low, row.bytes_high);
     }
-    void add_row(const snapshot::row& row) {
+    void add_row(const snapshot::row& row, const row_frames& frames) {
         saved_record record;
-        add_place(record, row) << row.sites << number_of(row.type_source);
+        add_place(record, row, frames) << row.sites << number_of(row.type_source);
         put(saved_tag::row, record);
     }
-    void add_sums(const snapshot::stack& stack) {
+    void add_stacks(const shown_stacks& stacks) {
+        stacks.with_modules([this](const snapshot::module* modules, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) add_module(modules[i]);
+        });
+        stacks.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) add_thread(threads[i]);
+        });
+        stacks.for_each_by_numbers(
+            [this](const snapshot::stack& stack, const numbered_frames& frames) {
+                add_sums(stack, frames);
+            });
+    }
+    void add_sums(const snapshot::stack& stack, const numbered_frames& frames) {
         saved_record record;
-        add_place(record, stack) << stack.allocations << stack.bytes_allocated
-                                 << number_of(stack.type_source)
-                                 << (stack.thread_count == 1 ? stack.thread + 1 : 0);
+        add_place(record, stack, {frames, stack.user_frame})
+            << stack.allocations << stack.bytes_allocated << number_of(stack.type_source)
+            << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
         add_details(stack.details);
         if (stack.thread_count < 2) return;
@@ -295,15 +321,19 @@ private:
     text_out stack_out_{stack_memory_};
     text_numbers texts_{table_memory_};
     frame_book frames_{table_memory_, frames_differ_by::address};
+    // The numbers of stacks, from 1, by their frames: by where these lie, or their path.
     table<frame_span, std::uint64_t> stacks_{table_memory_};
+    list<std::uint64_t> number_of_path_{table_memory_};
+    std::uint64_t number_of_no_frames_ = 0;
+    std::uint64_t stack_count_ = 0;
     saved_checksum sum_;
     bool is_good_ = true;
 };
 
 template <class Write>
-bool save_snapshot_with(const snapshot& rows, const Write& write) {
+bool save_snapshot_with(const shown_stacks& stacks, const Write& write) {
     snapshot_saver<Write> saver{write};
-    return saver.save(rows);
+    return saver.save(stacks);
 }
 
 }  // namespace detail
@@ -314,7 +344,9 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
     const pause_recording quietly;
     auto target = detail::target_for(path);
     const auto put = [&target](detail::text part) { return target.put(part); };
-    if (target.open() && detail::save_snapshot_with(rows, put) && target.finish()) return true;
+    if (target.open() && detail::save_snapshot_with(detail::shown_stacks{rows}, put) &&
+        target.finish())
+        return true;
     error = detail::report_problem(target.name(), target.problem());
     return false;
 }
@@ -323,7 +355,7 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
 inline std::string to_saved_snapshot(const snapshot& rows) {
     const pause_recording quietly;
     std::string bytes;
-    detail::save_snapshot_with(rows, [&bytes](detail::text part) {
+    detail::save_snapshot_with(detail::shown_stacks{rows}, [&bytes](detail::text part) {
         bytes.append(part.data(), part.size());
         return true;
     });

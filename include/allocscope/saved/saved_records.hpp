@@ -14,6 +14,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -22,7 +23,7 @@
 
 #include <climits>  // INT_MAX
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t, uint8_t
+#include <cstdint>  // uint32_t, uint64_t, uint8_t
 #include <cstring>  // memcpy
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -151,7 +152,8 @@ struct loaded_parts {
           threads(memory),
           thread_parts(memory),
           sums(memory),
-          stack_of_row(memory) {}
+          stack_of_row(memory),
+          user_frame_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -164,9 +166,11 @@ struct loaded_parts {
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
     list<std::size_t> stack_of_row;
+    list<std::uint32_t> user_frame_of_row;  // also of rows whose frames nobody needs
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
+    bool are_rows_in_order = false;  // as in the snapshot
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
@@ -287,6 +291,30 @@ void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
         snapshot::stack stack{};
         stack.frames = frames_of(parts, parts.stacks[read_stack_of(parts, each, stack)], memory);
         work(stack);
+    }
+}
+
+// Of one stack, in `numbers`.
+inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t stack,
+                                          list<std::uint32_t>& numbers) {
+    const saved_stack& of = parts.stacks[stack];
+    if (numbers.size() < of.frame_count) numbers.resize(of.frame_count);
+    saved_fields from{of.frame_numbers};
+    for (std::size_t i = 0; i < of.frame_count; ++i) {
+        numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
+    }
+    return {parts.frames.data(), numbers.data(), of.frame_count, stack};
+}
+
+// Without frames, but with their numbers: work(stack, frames).
+template <class Work>
+void for_each_stack_by_numbers(const loaded_parts& parts, const Work& work) {
+    arena memory;
+    list<std::uint32_t> numbers{memory};
+    for (const saved_sums& each : parts.sums) {
+        snapshot::stack stack{};
+        const std::size_t number = read_stack_of(parts, each, stack);
+        work(stack, numbered_frames_of(parts, number, numbers));
     }
 }
 

@@ -100,6 +100,11 @@ TEST_CASE("formats: a saved snapshot is converted into the bytes that writing it
     std::vector<stack_text> stacks = small_stacks();
     stacks.push_back(made_stack({}, 3, 30, 2, 20));
     stacks.push_back(stacks[0]);  // the same frames once more
+    const frame_text inlined = made_frame("put", "/src/put.hpp", 5, 0x4000, true);
+    for (const char* caller : {"one", "other"}) {
+        stacks.push_back(made_stack({inlined, made_frame(caller, "", 0, 0x4000)}, 1, 8, 1, 8));
+    }
+    stacks.push_back(made_stack({inlined}, 1, 8, 1, 8));
     for (std::size_t i = 0; i < 2; ++i) {
         allocscope::snapshot::thread_part part{};
         part.thread = i;
@@ -121,6 +126,25 @@ TEST_CASE("formats: a saved snapshot is converted into the bytes that writing it
         CHECK(error.empty());
         CHECK(there.contents() == written(one.name, loaded));
     }
+}
+
+TEST_CASE("formats: a large saved snapshot is converted into itself") {
+    std::vector<stack_text> stacks;
+    for (std::uint64_t i = 1; i <= 400; ++i) {
+        std::vector<frame_text> frames;
+        for (std::uint64_t depth = 0; depth < i; ++depth) {
+            frames.push_back(made_frame("f" + std::to_string(depth % 7 + i), "/src/a.cpp",
+                                        static_cast<int>(depth), 0x5000 + depth));
+        }
+        stacks.push_back(made_stack(frames, i, i * 16, i, i * 16));
+        stacks.back().user_frame = i / 2;
+    }
+    const temporary_path saved{".allocscope"};
+    const temporary_path there{".converted.allocscope"};
+    made_window(stacks).save(saved.path.c_str());
+    std::string error;
+    CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+    CHECK(there.contents() == saved.contents());
 }
 
 TEST_CASE("formats: a place where all is gone has the frames of its busiest stack") {

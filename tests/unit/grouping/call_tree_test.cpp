@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -37,6 +38,25 @@ std::string shown(const allocscope::snapshot& rows, call_direction direction) {
     allocscope::plain::arena memory;
     const call_tree tree{memory, rows, direction};
     return shown(tree, tree.root());
+}
+
+// Of the `most` largest nodes, of equal ones the first: the way to each, and its numbers.
+std::vector<std::string> largest_nodes(const call_tree& tree, allocscope::stack_value value,
+                                       std::size_t most) {
+    std::vector<std::uint32_t> numbers(tree.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i);
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return tree[a].inclusive[value] > tree[b].inclusive[value];
+    });
+    numbers.resize(std::min(most, numbers.size()));
+    std::vector<std::string> ways;
+    for (std::uint32_t at : numbers) {
+        std::string way = std::to_string(tree[at].inclusive.bytes);
+        way += '/' + std::to_string(tree[at].inclusive.allocations);
+        for (; at != 0; at = tree[at].parent) way += std::string{" "} + tree[at].frame->function;
+        ways.push_back(way);
+    }
+    return ways;
 }
 
 }  // namespace
@@ -161,4 +181,47 @@ TEST_CASE("frame_book: thousands of frames keep their numbers") {
     }
     CHECK(book.size() == 5000);
     CHECK(std::string(book[4999].function) == "f4999");
+}
+
+TEST_CASE("call_tree: what is chosen of a tree is as in the whole tree") {
+    std::vector<stack_text> stacks;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        std::vector<frame_text> frames;
+        for (std::uint64_t left = i * 7 % 311; left != 0; left /= 3) {
+            frames.push_back(made_frame("f" + std::to_string(left % 5), "/src/a.cpp", 1));
+        }
+        frames.push_back(made_frame("main", "/src/main.cpp", 3));
+        const std::uint64_t bytes = i % 4 * 8;  // many are equal, a quarter is gone
+        stacks.push_back(made_stack(frames, 1 + i % 3, 100, bytes / 8, bytes));
+    }
+    const auto rows = made_window(stacks);
+    for (const call_direction direction : {call_direction::top_down, call_direction::bottom_up}) {
+        for (const auto value :
+             {allocscope::stack_value::live_bytes, allocscope::stack_value::allocations}) {
+            allocscope::plain::arena memory;
+            const call_tree whole{memory, rows, direction};
+            for (std::size_t most = 1; most < 60; most += 7) {
+                allocscope::detail::call_tree_options wanted;
+                wanted.most_nodes = most;
+                wanted.value = value;
+                const call_tree part{memory, rows, direction, wanted};
+                CHECK(part.size() < whole.size());
+                CHECK(largest_nodes(part, value, most) == largest_nodes(whole, value, most));
+            }
+        }
+    }
+}
+
+TEST_CASE("call_tree: a change below a small change is not left out") {
+    auto stacks = small_stacks();
+    stacks[0].bytes = 70;
+    stacks[1].bytes = static_cast<std::uint64_t>(-69);
+    info_text about;
+    about.is_difference = true;
+    allocscope::detail::call_tree_options wanted;
+    wanted.most_nodes = 1;
+    allocscope::plain::arena memory;
+    const auto rows = made_window(stacks, about);
+    const call_tree tree{memory, rows, call_direction::bottom_up, wanted};
+    CHECK(tree.size() == call_tree(memory, rows, call_direction::bottom_up).size());
 }

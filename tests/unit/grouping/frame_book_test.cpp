@@ -61,3 +61,21 @@ TEST_CASE("frame book: frames may go, their texts may not") {
     CHECK(std::string{book[0].function} == "first()");
     CHECK(std::string{book[1].function} == "second()");
 }
+
+TEST_CASE("frame book: a frame that has a number already is found by it") {
+    arena memory;
+    frame_book book{memory, frames_differ_by::place};
+    const snapshot::frame all[] = {made("first()", 1, 0x1000), made("second()", 2, 0x2000),
+                                   made("first()", 1, 0x1000)};
+    const std::uint32_t numbers[] = {1, 2, 0, 1};
+    const allocscope::detail::numbered_frames stack{all, numbers, 4, 0};
+    CHECK(std::string{stack[0].function} == "second()");
+    for (int i = 0; i < 2; ++i) {
+        CHECK(book.number_of(stack, 0) == 0);
+        CHECK(book.number_of(stack, 1) == 1);
+        CHECK(book.number_of(stack, 2) == 1);  // equal, as a file of somebody else may have it
+        CHECK(book.number_of(stack, 3) == 0);
+    }
+    CHECK(book.number_of(made("second()", 2, 0x2000)) == 0);
+    CHECK(book.number_of({all, nullptr, 3, 0}, 2) == 1);
+}

@@ -56,6 +56,79 @@ using names = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("groups: a difference has no group of which nothing has changed") {
+    info_text info;
+    info.is_difference = info.has_details = true;
+    info.threads = {{1, "busy", 7}, {2, "waiting", 7}};
+    const std::uint64_t less = std::uint64_t{0} - 4;
+    info.stacks = {made_stack("a.cpp", 1, "moved", 4, 4, 0, 0, "/bin/app"),
+                   made_stack("b.cpp", 1, "moved", less, less, 0, 0, "/bin/app"),
+                   made_stack("c.cpp", 1, "older", 0, 0, 0, 0, "/bin/app"),
+                   made_stack("d.cpp", 1, "short", 0, 0, 0, 0, "/bin/app")};
+    snapshot::stack_details older{};
+    older.lifetime_us = 1000;
+    for (stack_text& stack : info.stacks) stack.details = {older};
+    info.stacks[3].details[0].temporary = 1;
+    snapshot::thread_part waits{};
+    waits.thread = 1;
+    waits.details = &older;
+    snapshot::thread_part works = waits;
+    works.thread = 0;
+    works.bytes = works.objects = 4;
+    info.stacks[0].by_thread = {works, waits};
+    const snapshot rows = made_snapshot({}, info);
+    CHECK(names_of(rows.group_by(group_key::place)) ==
+          names{"a.cpp:1:moved", "b.cpp:1:moved", "d.cpp:1:short"});
+    CHECK(names_of(rows.group_by(group_key::type)) == names{"short"});
+    CHECK(names_of(rows.group_by(group_key::thread)) == names{"busy (thread 1)", "not known"});
+}
+
+TEST_CASE("groups: a table with details leaves out numbers, not what it is sorted by") {
+    info_text info;
+    info.has_details = true;
+    info.stacks = {made_stack("a.cpp", 1, "a_type_with_a_long_name", 4, 400, 9, 900, "/bin/app")};
+    snapshot::stack_details details{};
+    details.peak_objects = 5;
+    details.peak_bytes = 500;
+    details.temporary = 2;
+    details.lifetime_us = 9000;
+    info.stacks[0].details = {details};
+    const snapshot rows = made_snapshot({}, info);
+    const auto head = [&rows](std::uint32_t width, stack_value order) {
+        allocscope::text_options wanted;
+        wanted.width = width;
+        const std::string table =
+            allocscope::to_table(rows.group_by(group_key::place, order), wanted);
+        for (std::size_t at = 0; at < table.size();) {
+            const std::size_t end = table.find('\n', at);
+            CHECK(end - at <= (width != 0 ? width : 200));
+            at = end + 1;
+        }
+        return table.substr(0, table.find('\n'));
+    };
+    const std::string all =
+        "bytes   share  objects  allocated  allocations  at peak  of peak  temporary  mean life  "
+        "place";
+    CHECK(head(0, stack_value::peak_bytes) == all);
+    CHECK(head(120, stack_value::peak_bytes) == all);
+    CHECK(head(80, stack_value::peak_bytes) ==
+          "bytes  allocations  at peak  temporary  mean life  place");
+    CHECK(head(60, stack_value::peak_bytes) == "bytes  at peak  temporary  place");
+    CHECK(head(60, stack_value::bytes_allocated) == "bytes  allocated  at peak  place");
+}
+
+TEST_CASE("details: of a difference whose places have not changed there is no table") {
+    info_text info;
+    info.is_difference = info.has_details = true;
+    const std::uint64_t less = std::uint64_t{0} - 4;
+    info.stacks = {made_stack("a.cpp", 1, "int", 4, 4, 0, 0, "/bin/app"),
+                   made_stack("a.cpp", 1, "int", less, less, 0, 0, "/lib/other.so")};
+    for (stack_text& stack : info.stacks) stack.details = {snapshot::stack_details{}};
+    const snapshot rows = made_snapshot({}, info);
+    CHECK(rows.group_by(group_key::place).empty());
+    CHECK(allocscope::to_text(rows).find("no row has changed") != std::string::npos);
+}
+
 TEST_CASE("groups: each key sums the stacks that have it in common") {
     const snapshot rows = made();
     CHECK(names_of(rows.group_by(group_key::place)) ==

@@ -125,3 +125,26 @@ TEST_CASE("sampled_report: without a sample alive nothing is promised") {
     about.estimates.live_bytes.high = 0;  // a sample in every byte
     CHECK(has(to_text(made_snapshot({}, about)), "\n\nnothing is alive\n"));
 }
+
+TEST_CASE("sampled_report: estimates are marked in tables of groups and trees too") {
+    info_text about = sampled_window();
+    allocscope_tests::stack_text stack;
+    stack.file = "a.cpp";
+    stack.line = 9;
+    stack.type = "node";
+    stack.frames = {{"main", "/src/a.cpp", 9, 0, false, 1, "/bin/app", 1}};
+    stack.user_frame = 0;
+    stack.objects = 1000;
+    stack.bytes = 32000;
+    stack.allocations = 1100;
+    stack.bytes_allocated = 35200;
+    about.stacks = {stack};
+    const snapshot rows = made_snapshot({}, about);
+    CHECK(allocscope::to_table(rows.group_by(allocscope::group_key::type)) ==
+          "    bytes   share  objects  allocated  allocations  type\n"
+          "~31.3 KiB  100.0%    ~1000  ~34.4 KiB        ~1100  node\n");
+    CHECK(lines_of(allocscope::to_tree(rows)).back() ==
+          "~31.3 KiB  100.0%    ~1000  ~34.4 KiB        ~1100   main  a.cpp:9");
+    about.record = allocscope::recording::exact;
+    CHECK(!has(allocscope::to_tree(made_snapshot({}, about)), "~"));
+}

@@ -22,7 +22,7 @@
 
 #include <cstddef>  // size_t
 #include <new>      // align_val_t, nothrow_t
-#include <vector>   // for the programs that include nothing else
+#include <vector>   // for programs that include nothing else: tests/consumer/hooks_of_its_own.cpp
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for the
 // function, by name, so the compiler must not drop it.

@@ -160,6 +160,15 @@ def library_of_the_user(page, folder):
     assert box(page, "pool::take")["value"] == 640
 
 
+def folders_of_the_user(page, folder):
+    """A folder that is called as one of the C library's does not hide what is in it."""
+    opened(page, folder, "folders")
+    names = [each["name"] for each in boxes(page)]
+    assert names == ["all", "main", "app::flags", "app::plugin", "app::node"], names
+    page.press("l")
+    assert box(page, "__printf_chk")["value"] == 640
+
+
 def zoom_and_back(page, folder):
     opened(page, folder, "by_hand")
     click_box(page, "app::load")
@@ -517,12 +526,25 @@ def nothing_to_show(page, folder):
     opened(page, folder, "counters")
     assert page.text("#chart_note").startswith("This window only counted")
     assert page.texts(".total .small")[0] == "50 objects"
+    opened(page, folder, "filtered_away")
+    assert page.text("#chart_note") == "No place matches the request."
     opened(page, folder, "of_no_window")
     assert "this snapshot comes from no window" in page.text("#notes")
     for key in "234il":
         page.press(key)
     page.press("i")
     quiet(page)
+
+
+def filtered(page, folder):
+    """The rest is not missing: somebody has left it out. Of a page with everything nothing is."""
+    opened(page, folder, "filtered")
+    assert page.text("#notes") == ("Filtered: the places below are a part, 5 objects with 2.93 KiB;"
+                                   " the totals are those of the whole window."), page.text("#notes")
+    assert [each["name"] for each in boxes(page)][0] == "all"
+    assert box(page, "all")["value"] == 3000
+    opened(page, folder, "by_hand")
+    assert page.text("#notes") == "", page.text("#notes")
 
 
 class Parser(html.parser.HTMLParser):
@@ -655,9 +677,11 @@ def main():
                              text=True).stdout.strip())
         page = chromium.Page(program)
         try:
-            for check in (the_chart_by_hand, library_of_the_user, zoom_and_back, hover, metrics,
+            for check in (the_chart_by_hand, library_of_the_user, folders_of_the_user,
+                          zoom_and_back, hover, metrics,
                           search, invert, table, treemap, keys_of_the_chart, themes, differences,
-                          details_and_threads, sampled, timeline, memory, nothing_to_show, hostile,
+                          details_and_threads, sampled, timeline, memory, nothing_to_show, filtered,
+                          hostile,
                           without_scripts, prints, names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)

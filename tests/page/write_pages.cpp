@@ -248,7 +248,23 @@ static void write_others() {
     info_text plain = about("by hand");
     plain.stacks = stacks_by_hand();
     plain.own_memory_bytes = 65536;
-    write_both("by_hand", snapshot_of(plain));
+    const allocscope::snapshot by_hand = snapshot_of(plain);
+    write_both("by_hand", by_hand);
+    allocscope::stack_filter wanted;
+    wanted.type = "int";
+    write_both("filtered", by_hand.filter(wanted));
+    wanted.type = "no such type";
+    write_both("filtered_away", by_hand.filter(wanted));
+
+    // Folders of the user that are called as some of the C library's.
+    info_text folders = about("folders");
+    folders.stacks = {
+        stack(10, 640, 10, 640, "app::node",
+              {frame("__printf_chk", "/usr/include/x86_64-linux-gnu/bits/stdio2.h", 4),
+               frame("app::plugin", "/src/ext/plugin.cpp", 5),
+               frame("app::flags", "/src/bits/flags.cpp", 6), frame("main", "/src/main.cpp", 7)},
+              1)};
+    write_both("folders", snapshot_of(folders));
 
     info_text pool = about("pool");
     pool.stacks = {

@@ -245,7 +245,9 @@ const type_sources = {
 // --- whose code a frame is ---
 
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
-const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
+// A user's folder may be called bits or ext, too: only those below /usr are the C library's.
+const library_files =
+    /\/(include\/c\+\+|libstdc\+\+-v3|libcxx|sysdeps)\/|^\/usr\/.*\/(bits|ext)\//;
 const frame_is_library = new Uint8Array(frame_count);
 for (let f = 0; f < frame_count; ++f) {
   const file = frame_file(f);

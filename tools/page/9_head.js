@@ -66,9 +66,16 @@ function fact(name, text) {
   by_id('facts').append(element('dt', name), element('dd', text));
 }
 
-// The sum of the places where it is not what is alive: some of it was not recorded with a stack.
+// The sum of the places where it is not what is alive: some of it was left out on request, or was
+// not recorded with a stack.
 function note_missing_rows() {
   const totals = data.totals;
+  if (data.is_filtered) {
+    note('Filtered: the places below are a part, ' +
+         several(data.rows_alive[0], 'object', 'objects') + ' with ' + bytes(data.rows_alive[1]) +
+         '; the totals are those of the whole window.');
+    return;
+  }
   const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
                       data.rows_alive[1] === totals.live_bytes[0];
   if (data.record !== 'exact' || is_complete) return;
@@ -150,6 +157,7 @@ function chart_words() {
     const word = metrics[state.metric].word;
     return is_difference ? 'No place has changed its ' + word + '.' : 'There are no ' + word + '.';
   }
+  if (data.is_filtered) return 'No place matches the request.';
   if (is_sampled) return 'No sample is alive.';
   if (is_difference) return 'No place has changed.';
   return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'

@@ -126,7 +126,8 @@ vtable: 'from the vtable of a live object',
 source: 'read in the source file, which may have changed since',
 unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
-const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
+const library_files =
+/\/(include\/c\+\+|libstdc\+\+-v3|libcxx|sysdeps)\/|^\/usr\/.*\/(bits|ext)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
 const file = frame_file(f); frame_is_library[f] = file === '' || library_files.test(file) ||
 library_names.test(frame_name(f)) ? 1 : 0; }

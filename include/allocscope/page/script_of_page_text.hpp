@@ -47,7 +47,10 @@ return total_card(name, bytes(byte_total[0]), exact(byte_total[0]) + ' bytes',
 several(object_total[0], 'object', 'objects'), further); } function note(text) {
 by_id('notes').append(element('p', text, 'note')); } function fact(name, text) {
 if (text === '') return; by_id('facts').append(element('dt', name), element('dd', text)); }
-function note_missing_rows() { const totals = data.totals;
+function note_missing_rows() { const totals = data.totals; if (data.is_filtered) {
+note('Filtered: the places below are a part, ' +
+several(data.rows_alive[0], 'object', 'objects') + ' with ' + bytes(data.rows_alive[1]) +
+'; the totals are those of the whole window.'); return; }
 const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
 data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
 note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
@@ -94,6 +97,7 @@ if (data.record === 'counters') {
 return 'This window only counted: which code allocated is not known.'; } if (stack_count !== 0) {
 if (whole[state.metric] !== 0) return ''; const word = metrics[state.metric].word;
 return is_difference ? 'No place has changed its ' + word + '.' : 'There are no ' + word + '.'; }
+if (data.is_filtered) return 'No place matches the request.';
 if (is_sampled) return 'No sample is alive.'; if (is_difference) return 'No place has changed.';
 return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
 : 'Where the objects that are alive were allocated was not recorded.'; }

@@ -4,6 +4,8 @@
 #include "verbs.hpp"
 
 #include <allocscope/integrations/baselines.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -87,6 +89,14 @@ std::string percent_text(double before, double now) {
     return text;
 }
 
+// A name or message as a terminal may show it: control bytes as \x1b.
+std::string printable(const std::string& name) {
+    allocscope::detail::arena memory;
+    allocscope::detail::text_out out{memory};
+    write_printable(out, name.c_str());
+    return out.c_str();
+}
+
 struct comparison {
     std::vector<table_row> rows;
     std::size_t compared = 0;
@@ -113,7 +123,7 @@ void compare_numbers(const compare_request& asked, const std::string& name,
         } else if (!asked.prints_all) {
             continue;
         }
-        into.rows.push_back({name, what, number_text(*old_value), number_text(value),
+        into.rows.push_back({printable(name), what, number_text(*old_value), number_text(value),
                              verdict.empty() ? "" : percent_text(*old_value, value), verdict});
     }
 }
@@ -125,19 +135,19 @@ comparison compare_files(const compare_request& asked, const result_file& before
         if (now.failures.count(name) != 0) continue;
         const auto old_entry = before.results.find(name);
         if (old_entry == before.results.end()) {
-            found.rows.push_back({name, "", "", "", "", "only in NEW"});
+            found.rows.push_back({printable(name), "", "", "", "", "only in NEW"});
         } else {
             compare_numbers(asked, name, old_entry->second, numbers, found);
         }
     }
     for (const auto& entry : before.results) {
         if (now.results.count(entry.first) == 0 && now.failures.count(entry.first) == 0) {
-            found.rows.push_back({entry.first, "", "", "", "", "only in OLD"});
+            found.rows.push_back({printable(entry.first), "", "", "", "", "only in OLD"});
         }
     }
     for (const auto& [name, message] : now.failures) {
         ++found.failed;
-        found.rows.push_back({name, "", "", "", "", "FAILED: " + message});
+        found.rows.push_back({printable(name), "", "", "", "", "FAILED: " + printable(message)});
     }
     return found;
 }

@@ -5,6 +5,7 @@
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -131,9 +132,21 @@ def reads_json_as_others_do(folder):
         more = benchmarks(folder / "more.json", counted(name, value * 1.001 + 1))
         run("compare", path, path, code=0)
         text = run("compare", path, more, code=1)
-        assert name in text, (name, text)
+        shown = re.sub("[\x00-\x1f]", lambda byte: f"\\x{ord(byte[0]):02x}", name)
+        assert shown in text, (name, text)
         run("compare", "--tolerance=0.0000001", path, benchmarks(
             folder / "same.json", counted(name, value)), code=0)
+
+
+def shows_no_control_bytes(folder):
+    """Names and messages are those of any program: a terminal must not obey them."""
+    name = "a\x1b[2Jb\nc"
+    old = benchmarks(folder / "old.json", counted(name, 1), counted("x\x1b", 1))
+    new = benchmarks(folder / "new.json", counted(name, 2), counted("y\r", 1),
+                     entry("z", error_occurred=True, error_message="bad\nline\x07"))
+    text = run("compare", old, new, code=1)
+    expect_lines(text, r"a\x1b[2Jb\x0ac allocs/op 1 2 +100.0 % MORE", r"y\x0d only in NEW",
+                 r"x\x1b only in OLD", r"z FAILED: bad\x0aline\x07")
 
 
 def refuses_bad_input(folder):
@@ -193,7 +206,7 @@ def helps():
 
 def main():
     for check in (compares_baselines, compares_benchmarks, page_shows_the_truth,
-                  reads_json_as_others_do, refuses_bad_input):
+                  reads_json_as_others_do, shows_no_control_bytes, refuses_bad_input):
         with tempfile.TemporaryDirectory() as folder:
             check(pathlib.Path(folder))
     helps()

@@ -251,6 +251,14 @@ def knows_details(recorder, show, folder, known):
     plain = folder / "old.allocscope"
     refused = show("show", "--sort", "peak", plain, code=2)
     assert "record it with allocscope run --details" in refused, refused
+    # It is the file that lacks something which is named, whichever side of a difference it is.
+    assert "old.allocscope does not know" in show("diff", "--sort", "peak", path, plain, code=2)
+    assert "old.allocscope does not know" in show("diff", "--sort", "peak", plain, path, code=2)
+    counted = folder / "counted.allocscope"
+    recorder.run([known], "--record", "counters", "--output", counted)
+    for files in ((plain, counted), (counted, plain)):
+        refused = show("histogram", *files, code=2)
+        assert "counted.allocscope has no stacks" in refused, refused
     refused = recorder.run([known], "--details", "--record", "counters", code=2)
     assert "--details needs every allocation" in refused.stderr, refused.stderr
 

@@ -159,6 +159,27 @@ allocscope::detail::wanted_parts parts_of_file(const show_request& asked) {
     return wanted;
 }
 
+// "" or what was asked for and is not in the snapshot of this file.
+std::string what_is_missing(const show_request& asked, const std::string& file,
+                            const shown_snapshot& shown) {
+    const allocscope::snapshot& rows = shown.rows;
+    if (needs_stacks(asked) && shown.parts == nullptr && !rows.has_stacks()) {
+        return file + " has no stacks: its window recorded counters only";
+    }
+    const bool is_of_details =
+        asked.order == stack_value::peak_bytes || asked.order == stack_value::temporary;
+    if (is_of_details && !rows.info().has_details) {
+        return file +
+               " does not know the peak, nor what was temporary; record it with allocscope run"
+               " --details, or options::details";
+    }
+    if (!asked.thread.empty() && rows.allocating_threads().empty() && !rows.stacks().empty()) {
+        return file + " does not know its threads: it is a difference, or an older allocscope" +
+               " saved it";
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string read_show_request(const char* verb, const arguments& words, show_request& into) {
@@ -191,14 +212,14 @@ std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown)
     std::string error;
     allocscope::snapshot& into = shown.rows;
     const allocscope::detail::loaded_parts* parts = nullptr;
-    if (asked.is_difference && asked.files.size() == 2) {
-        allocscope::snapshot later;
+    allocscope::snapshot earlier;
+    const bool has_two_sides = asked.is_difference && asked.files.size() == 2;
+    if (has_two_sides) {
         allocscope::detail::wanted_parts wanted;  // rows are the same where their paths are
         wanted.has_stacks = needs_stacks(asked);
         using allocscope::detail::load_snapshot;
-        if (!load_snapshot(asked.files[0].c_str(), into, error, wanted)) return error;
-        if (!load_snapshot(asked.files[1].c_str(), later, error, wanted)) return error;
-        into = allocscope::difference(later, into);
+        if (!load_snapshot(asked.files[0].c_str(), earlier, error, wanted)) return error;
+        if (!load_snapshot(asked.files[1].c_str(), into, error, wanted)) return error;
     } else if (asked.files.size() == 1) {
         if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
                                                parts_of_file(asked), &parts)) {
@@ -211,19 +232,16 @@ std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown)
         error = load_merged(asked.files, into);
         if (!error.empty()) return error;
     }
-    if (needs_stacks(asked) && shown.parts == nullptr && !into.has_stacks()) {
-        return asked.files[0] + " has no stacks: its window recorded counters only";
+    // What is of no window has nothing that could be missing from a difference.
+    using allocscope::detail::is_of_no_window;
+    if (has_two_sides && !is_of_no_window(earlier)) {
+        error = what_is_missing(asked, asked.files[0], {earlier, nullptr});
     }
-    const bool is_of_details =
-        asked.order == stack_value::peak_bytes || asked.order == stack_value::temporary;
-    if (is_of_details && !into.info().has_details) {
-        return asked.files[0] +
-               " does not know the peak, nor what was temporary; record it with allocscope run"
-               " --details, or options::details";
+    if (error.empty() && !(has_two_sides && is_of_no_window(into))) {
+        error = what_is_missing(asked, asked.files.back(), shown);
     }
-    if (!asked.thread.empty() && into.allocating_threads().empty() && !into.stacks().empty()) {
-        return asked.files[0] + " does not know its threads: an older allocscope saved it";
-    }
+    if (!error.empty()) return error;
+    if (has_two_sides) into = allocscope::difference(into, earlier);
     if (chooses_stacks(asked)) into = into.filter(asked.filter);
     return {};
 }

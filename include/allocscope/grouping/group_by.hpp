@@ -48,7 +48,8 @@ enum class group_key : int {
     type,      // "std::string"; "?" for all whose type is not known
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
-    module,    // the program or library that the user's frame lies in
+    module,    // the program or library that the user's frame lies in, by its file name; those of
+               // one name by their paths
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
@@ -111,17 +112,23 @@ inline void write_place_name(text_out& out, const snapshot::stack& stack) {
     out << ':' << stack.type;
 }
 
+// Signed, for a difference. A file may hold any numbers: the least one divided by -1 is none.
+inline std::int64_t mean_of(std::uint64_t bytes, std::uint64_t count) noexcept {
+    if (count == ~std::uint64_t{0}) return static_cast<std::int64_t>(0 - bytes);
+    return static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(count);
+}
+
 // The mean size of what was allocated, or of what is alive where that is not known.
 inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
-    const auto allocations = static_cast<std::int64_t>(stack.allocations);
-    const bool has_births = allocations != 0;
-    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
-    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
-    if (count == 0 || bytes / count < 0) {
+    const bool has_births = stack.allocations != 0;
+    const std::uint64_t count = has_births ? stack.allocations : stack.objects;
+    const std::uint64_t bytes = has_births ? stack.bytes_allocated : stack.bytes;
+    const std::int64_t signed_mean = count != 0 ? mean_of(bytes, count) : -1;
+    if (signed_mean < 0) {
         out << "not known";
         return;
     }
-    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    const auto mean = static_cast<std::uint64_t>(signed_mean);
     if (mean <= 8) {
         out << "0..8 B";
         return;
@@ -144,9 +151,7 @@ inline void write_size_class(text_out& out, std::size_t number) {
 // The class that the numbers of a stack stand in which are not known for each size: that of the
 // mean, or the next one in which it has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
-    // Signed, for a difference.
-    const std::int64_t mean = static_cast<std::int64_t>(stack.bytes_allocated) /
-                              static_cast<std::int64_t>(stack.allocations);
+    const std::int64_t mean = mean_of(stack.bytes_allocated, stack.allocations);
     std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
     while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
     return number;
@@ -169,8 +174,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack,
             break;
         case group_key::module: {
             const std::size_t frame = stack.user_frame < frames.count ? stack.user_frame : 0;
-            const text path = frames.count != 0 ? text{frames[frame].module} : text{};
-            out << (path.empty() ? text{"(no module)"} : file_name_of(path));
+            if (frames.count != 0) out << frames[frame].module;  // the path: see name_modules()
             break;
         }
         case group_key::size:
@@ -262,6 +266,7 @@ struct grouping {
             sum(stacks, thread_names{memory, threads, count}, key, memory, made.groups_);
         });
         if (made.is_difference_) drop_unchanged(made.groups_);
+        if (key == group_key::module) name_modules(made.groups_);
         sort(made.groups_, order, made.is_difference_);
         return made;
     }
@@ -286,6 +291,24 @@ private:
                 sums.add(name.view(), numbers_of(each));
             }
         });
+    }
+
+    // From paths to file names, where no two have the same: two plugins may be called alike.
+    static void name_modules(std::vector<group>& groups) {
+        arena memory;
+        table<text, std::size_t> paths_of{memory};
+        const auto short_name = [](const group& each) {
+            return file_name_of({each.name.data(), each.name.size()});
+        };
+        for (const group& each : groups) ++paths_of[copy_of(memory, short_name(each))];
+        for (group& each : groups) {
+            const text name = short_name(each);
+            if (each.name.empty()) {
+                each.name = "(no module)";
+            } else if (*paths_of.find(name) == 1) {
+                each.name.erase(0, each.name.size() - name.size());
+            }
+        }
     }
 
     static void drop_unchanged(std::vector<group>& groups) {

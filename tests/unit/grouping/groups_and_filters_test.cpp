@@ -176,6 +176,30 @@ TEST_CASE("groups: with details each allocation is in the class of its own size"
     CHECK(groups[2].allocations == 1);  // of a stack without details: its mean
 }
 
+TEST_CASE("groups: modules of one file name are told apart by their paths") {
+    info_text info;
+    info.stacks = {made_stack("a.cpp", 1, "int", 3, 30, 3, 30, "/a/plugin.so"),
+                   made_stack("b.cpp", 1, "int", 2, 20, 2, 20, "/b/plugin.so"),
+                   made_stack("c.cpp", 1, "int", 1, 10, 1, 10, "/b/other.so"),
+                   made_stack("a.cpp", 2, "int", 1, 1, 1, 1, "/a/plugin.so"),
+                   made_stack("d.cpp", 1, "int", 1, 1, 1, 1, "")};
+    const auto groups = made_snapshot({}, info).group_by(group_key::module);
+    CHECK(names_of(groups) == names{"/a/plugin.so", "/b/plugin.so", "other.so", "(no module)"});
+    CHECK(groups[0].objects == 4);
+}
+
+TEST_CASE("groups: numbers that no program has, as from a file, have no mean size") {
+    info_text info;
+    const std::uint64_t least = std::uint64_t{1} << 63U;
+    info.is_difference = true;
+    info.stacks = {made_stack("a.cpp", 1, "int", 0, 0, ~std::uint64_t{0}, least, "/bin/app"),
+                   made_stack("a.cpp", 2, "int", ~std::uint64_t{0}, least, 0, 0, "/bin/app")};
+    CHECK(names_of(made_snapshot({}, info).group_by(group_key::size)) == names{"not known"});
+    info.has_details = true;
+    for (stack_text& each : info.stacks) each.details = {{}};
+    CHECK(made_snapshot({}, info).group_by(group_key::size).size() == 2);
+}
+
 TEST_CASE("groups: places without a line differ by their offset, others do not") {
     info_text info;
     for (int i = 0; i < 4; ++i) {
@@ -218,6 +242,9 @@ TEST_CASE("filter: the rows are those of the stacks that fit") {
     CHECK(of_int[0].frame_count == 2);
     CHECK(of_int.stacks().size() == 3);
     CHECK(of_int.info().is_filtered);
+    CHECK(rows.difference_from(of_int).info().is_filtered);
+    CHECK(of_int.difference_from(rows).info().is_filtered);
+    CHECK(!rows.difference_from({}).info().is_filtered);
 
     stack_filter in_module;
     in_module.module = "libz";

@@ -2,6 +2,8 @@
 #include "decoders.hpp"
 #include "verbs.hpp"
 
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/version.hpp>
 
 #include <cerrno>
@@ -26,8 +28,21 @@ constexpr const char* help =
 
 }  // namespace
 
+std::string allocscope_tools::printable(const std::string& text) {
+    allocscope::detail::arena memory;
+    allocscope::detail::text_out out{memory};
+    write_printable(out, text.c_str());
+    return out.c_str();
+}
+
 int allocscope_tools::refuse(const std::string& verb, const std::string& message) {
-    std::fprintf(stderr, "allocscope %s: %s\n", verb.c_str(), message.c_str());
+    std::string shown;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+        end = message.find('\n', begin);
+        shown += (begin == 0 ? "" : "\n") + printable(message.substr(begin, end - begin));
+    }
+    std::fprintf(stderr, "allocscope %s: %s\n", printable(verb).c_str(), shown.c_str());
     return exit_bad_input;
 }
 
@@ -62,7 +77,8 @@ int main(int argc, char** argv) {
         code = each.work(words);
     }
     if (!is_known) {
-        std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", argv[1], help);
+        std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", printable(verb).c_str(),
+                     help);
     }
     // A full disk or a closed pipe must not look like success.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -4,8 +4,6 @@
 #include "verbs.hpp"
 
 #include <allocscope/integrations/baselines.hpp>
-#include <allocscope/plain/arena.hpp>
-#include <allocscope/plain/text_out.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -87,14 +85,6 @@ std::string percent_text(double before, double now) {
     char text[40];
     std::snprintf(text, sizeof text, "%+.1f %%", (now - before) / before * 100);
     return text;
-}
-
-// A name or message as a terminal may show it: control bytes as \x1b.
-std::string printable(const std::string& name) {
-    allocscope::detail::arena memory;
-    allocscope::detail::text_out out{memory};
-    write_printable(out, name.c_str());
-    return out.c_str();
 }
 
 struct comparison {

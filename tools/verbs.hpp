@@ -11,7 +11,10 @@ constexpr int exit_fine = 0;
 constexpr int exit_worse = 1;      // what was asked for is not so, e.g. more is allocated now
 constexpr int exit_bad_input = 2;  // it could not be found out; stderr says why
 
-// Prints "allocscope VERB: message" to stderr.
+// A name or message as a terminal may show it: each control byte, a line end too, as \x1b.
+std::string printable(const std::string& text);
+
+// Prints "allocscope VERB: message" to stderr. The message may have several lines.
 int refuse(const std::string& verb, const std::string& message);
 
 // The words after the verb.

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -194,6 +195,27 @@ def says_that_nothing_can_be_loaded(recorder, folder):
     assert "AddressSanitizer" in recorder.run([own_malloc], code=6).stderr
 
 
+def scripts_of_scripts(recorder, folder):
+    """Interpreters in a circle, or one that is no file, are refused as without a recorder."""
+    def script(name, interpreter):
+        path = folder / name
+        path.write_text(f"#!{interpreter}\n")
+        path.chmod(0o755)
+        return path
+
+    one = script("one", folder / "other")
+    script("other", one)
+    os.mkfifo(folder / "fifo", 0o755)
+    for path in (one, script("waits", folder / "fifo")):
+        done = recorder.run([path], code=2)
+        assert "cannot be run" in done.stderr, done.stderr
+    echo = folder / "echo\x1b[2J"
+    shutil.copy("/bin/echo", echo)
+    for more in ([], ["--summary"]):
+        done = recorder.run([echo], *more)
+        assert "\x1b" not in done.stderr and "echo\\x1b[2J" in done.stderr, done.stderr
+
+
 def streams_and_environment_stay(recorder):
     done = recorder.run(["cat"], input="through\n")
     assert done.stdout == "through\n"
@@ -367,6 +389,7 @@ def main():
         draws_a_live_view(recorder, program)
         says_what_is_wrong(str(program))
         says_that_nothing_can_be_loaded(recorder, folder)
+        scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)
         passes_signals_on(recorder, program)
         reports_while_it_runs(recorder, program)

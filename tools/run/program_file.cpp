@@ -134,7 +134,15 @@ std::string find_program(const std::string& command) {
     return {};
 }
 
-std::string why_not_preloadable(const std::string& path) {
+namespace {
+
+// A script that an interpreter runs may itself be the interpreter of another one: so many times, as
+// the kernel has it.
+constexpr int most_interpreters = 5;
+
+std::string why_not_preloadable_behind(const std::string& path, int interpreters) {
+    // The kernel will refuse anything else, and a FIFO would be waited for.
+    if (interpreters > most_interpreters || !is_executable(path)) return {};
     std::ifstream file{path, std::ios::binary};
     Elf64_Ehdr header = {};
     file.read(reinterpret_cast<char*>(&header), sizeof header);
@@ -142,7 +150,7 @@ std::string why_not_preloadable(const std::string& path) {
         file.clear();
         file.seekg(0);
         const std::string interpreter = interpreter_of(file);
-        return interpreter.empty() || interpreter == path ? "" : why_not_preloadable(interpreter);
+        return why_not_preloadable_behind(interpreter, interpreters + 1);
     }
     const std::string privilege = why_not_by_privilege(path);
     if (!privilege.empty()) return privilege;
@@ -155,6 +163,12 @@ std::string why_not_preloadable(const std::string& path) {
                " compile it with <allocscope/define_once/operator_new_delete.hpp>";
     }
     return why_not_by_sanitizer(image.dynamic_names());
+}
+
+}  // namespace
+
+std::string why_not_preloadable(const std::string& path) {
+    return why_not_preloadable_behind(path, 0);
 }
 
 }  // namespace allocscope_tools

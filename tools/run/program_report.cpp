@@ -142,7 +142,7 @@ void program_report::write() const {
     }
     const bool is_line = wanted_.is_summary && wanted_.output.empty();
     in_own_process(!is_line, [this, is_line](const allocscope::snapshot& rows) {
-        if (wanted_.is_summary) print_summary(name_of(program_), rows);
+        if (wanted_.is_summary) print_summary(printable(name_of(program_)), rows);
         if (is_line) return;
         std::string error;
         const auto body = wanted_.format->body;
@@ -188,7 +188,7 @@ bool program_report::measure(allocscope::snapshot::moment& into) const {
 void program_report::draw(const live_view& view) const {
     if (!program_.refusal.empty()) return;
     in_own_process(true, [this, &view](const allocscope::snapshot& rows) {
-        view.draw(name_of(program_), rows);
+        view.draw(printable(name_of(program_)), rows);
     });
 }
 
@@ -197,7 +197,8 @@ void program_report::write_progress() const {
     in_own_process(false, [this](const allocscope::snapshot& rows) {
         const auto& info = rows.info();
         std::fprintf(stderr, "\r\x1b[K%s: %.1f s, %s objects of %s bytes alive",
-                     name_of(program_).c_str(), static_cast<double>(info.duration_ns) * 1e-9,
+                     printable(name_of(program_)).c_str(),
+                     static_cast<double>(info.duration_ns) * 1e-9,
                      with_commas(info.totals.live_objects()).c_str(),
                      with_commas(info.totals.live_bytes()).c_str());
     });

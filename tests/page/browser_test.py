@@ -539,8 +539,9 @@ def nothing_to_show(page, folder):
 def filtered(page, folder):
     """The rest is not missing: somebody has left it out. Of a page with everything nothing is."""
     opened(page, folder, "filtered")
-    assert page.text("#notes") == ("Filtered: the places below are a part, 5 objects with 2.93 KiB;"
-                                   " the totals are those of the whole window."), page.text("#notes")
+    note = page.text("#notes")
+    assert note == ("Filtered: the places below are a part, 5 objects with 2.93 KiB; the totals are"
+                    " those of the whole window."), note
     assert [each["name"] for each in boxes(page)][0] == "all"
     assert box(page, "all")["value"] == 3000
     opened(page, folder, "by_hand")
@@ -678,11 +679,9 @@ def main():
         page = chromium.Page(program)
         try:
             for check in (the_chart_by_hand, library_of_the_user, folders_of_the_user,
-                          zoom_and_back, hover, metrics,
-                          search, invert, table, treemap, keys_of_the_chart, themes, differences,
-                          details_and_threads, sampled, timeline, memory, nothing_to_show, filtered,
-                          hostile,
-                          without_scripts, prints, names_for_those_who_do_not_see, many_stacks):
+                          zoom_and_back, hover, metrics, search, invert, table, treemap,
+                          keys_of_the_chart, themes, differences, details_and_threads, sampled,
+                          timeline, memory, nothing_to_show, filtered, hostile, without_scripts, prints, names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)
             for each in ("real", "by_hand"):

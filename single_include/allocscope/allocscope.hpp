@@ -26842,6 +26842,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
                                              list<snapshot::loss>& losses) {
     snapshot::window_info about = is_no_window(later) ? earlier.info : later.info;
     about.is_difference = true;
+    about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
     about.has_details = about.has_peak_details = false;
     about.is_of_two_windows = later.info.window != 0 && earlier.info.window != 0 &&
                               later.info.window != earlier.info.window;
@@ -36386,7 +36387,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-iO1/LuvENLyqwWvd/GSMSESt6ts+X3VEeyYhqggTt/E=';
+script-src 'sha256-shFfy3StgBnckAwyer4t6DGMuSxQx//6PZ6HL9SMdRs=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -37247,6 +37248,7 @@ private:
         field("samples", info_.samples);
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("is_filtered", info_.is_filtered);
         yes_or_no("has_totals", has_totals(info_));
         yes_or_no("has_details", info_.has_details);
         yes_or_no("has_peak_details", info_.has_peak_details);
@@ -37954,7 +37956,8 @@ vtable: 'from the vtable of a live object',
 source: 'read in the source file, which may have changed since',
 unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
-const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
+const library_files =
+/\/(include\/c\+\+|libstdc\+\+-v3|libcxx|sysdeps)\/|^\/usr\/.*\/(bits|ext)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
 const file = frame_file(f); frame_is_library[f] = file === '' || library_files.test(file) ||
 library_names.test(frame_name(f)) ? 1 : 0; }
@@ -38097,7 +38100,10 @@ return total_card(name, bytes(byte_total[0]), exact(byte_total[0]) + ' bytes',
 several(object_total[0], 'object', 'objects'), further); } function note(text) {
 by_id('notes').append(element('p', text, 'note')); } function fact(name, text) {
 if (text === '') return; by_id('facts').append(element('dt', name), element('dd', text)); }
-function note_missing_rows() { const totals = data.totals;
+function note_missing_rows() { const totals = data.totals; if (data.is_filtered) {
+note('Filtered: the places below are a part, ' +
+several(data.rows_alive[0], 'object', 'objects') + ' with ' + bytes(data.rows_alive[1]) +
+'; the totals are those of the whole window.'); return; }
 const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
 data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
 note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
@@ -38144,6 +38150,7 @@ if (data.record === 'counters') {
 return 'This window only counted: which code allocated is not known.'; } if (stack_count !== 0) {
 if (whole[state.metric] !== 0) return ''; const word = metrics[state.metric].word;
 return is_difference ? 'No place has changed its ' + word + '.' : 'There are no ' + word + '.'; }
+if (data.is_filtered) return 'No place matches the request.';
 if (is_sampled) return 'No sample is alive.'; if (is_difference) return 'No place has changed.';
 return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
 : 'Where the objects that are alive were allocated was not recorded.'; }
@@ -40656,7 +40663,8 @@ enum class group_key : int {
     type,      // "std::string"; "?" for all whose type is not known
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
-    module,    // the program or library that the user's frame lies in
+    module,    // the program or library that the user's frame lies in, by its file name; those of
+               // one name by their paths
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
@@ -40719,17 +40727,23 @@ inline void write_place_name(text_out& out, const snapshot::stack& stack) {
     out << ':' << stack.type;
 }
 
+// Signed, for a difference. A file may hold any numbers: the least one divided by -1 is none.
+inline std::int64_t mean_of(std::uint64_t bytes, std::uint64_t count) noexcept {
+    if (count == ~std::uint64_t{0}) return static_cast<std::int64_t>(0 - bytes);
+    return static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(count);
+}
+
 // The mean size of what was allocated, or of what is alive where that is not known.
 inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
-    const auto allocations = static_cast<std::int64_t>(stack.allocations);
-    const bool has_births = allocations != 0;
-    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
-    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
-    if (count == 0 || bytes / count < 0) {
+    const bool has_births = stack.allocations != 0;
+    const std::uint64_t count = has_births ? stack.allocations : stack.objects;
+    const std::uint64_t bytes = has_births ? stack.bytes_allocated : stack.bytes;
+    const std::int64_t signed_mean = count != 0 ? mean_of(bytes, count) : -1;
+    if (signed_mean < 0) {
         out << "not known";
         return;
     }
-    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    const auto mean = static_cast<std::uint64_t>(signed_mean);
     if (mean <= 8) {
         out << "0..8 B";
         return;
@@ -40752,9 +40766,7 @@ inline void write_size_class(text_out& out, std::size_t number) {
 // The class that the numbers of a stack stand in which are not known for each size: that of the
 // mean, or the next one in which it has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
-    // Signed, for a difference.
-    const std::int64_t mean = static_cast<std::int64_t>(stack.bytes_allocated) /
-                              static_cast<std::int64_t>(stack.allocations);
+    const std::int64_t mean = mean_of(stack.bytes_allocated, stack.allocations);
     std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
     while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
     return number;
@@ -40777,8 +40789,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack,
             break;
         case group_key::module: {
             const std::size_t frame = stack.user_frame < frames.count ? stack.user_frame : 0;
-            const text path = frames.count != 0 ? text{frames[frame].module} : text{};
-            out << (path.empty() ? text{"(no module)"} : file_name_of(path));
+            if (frames.count != 0) out << frames[frame].module;  // the path: see name_modules()
             break;
         }
         case group_key::size:
@@ -40870,6 +40881,7 @@ struct grouping {
             sum(stacks, thread_names{memory, threads, count}, key, memory, made.groups_);
         });
         if (made.is_difference_) drop_unchanged(made.groups_);
+        if (key == group_key::module) name_modules(made.groups_);
         sort(made.groups_, order, made.is_difference_);
         return made;
     }
@@ -40894,6 +40906,24 @@ private:
                 sums.add(name.view(), numbers_of(each));
             }
         });
+    }
+
+    // From paths to file names, where no two have the same: two plugins may be called alike.
+    static void name_modules(std::vector<group>& groups) {
+        arena memory;
+        table<text, std::size_t> paths_of{memory};
+        const auto short_name = [](const group& each) {
+            return file_name_of({each.name.data(), each.name.size()});
+        };
+        for (const group& each : groups) ++paths_of[copy_of(memory, short_name(each))];
+        for (group& each : groups) {
+            const text name = short_name(each);
+            if (each.name.empty()) {
+                each.name = "(no module)";
+            } else if (*paths_of.find(name) == 1) {
+                each.name.erase(0, each.name.size() - name.size());
+            }
+        }
     }
 
     static void drop_unchanged(std::vector<group>& groups) {

@@ -681,7 +681,8 @@ def main():
             for check in (the_chart_by_hand, library_of_the_user, folders_of_the_user,
                           zoom_and_back, hover, metrics, search, invert, table, treemap,
                           keys_of_the_chart, themes, differences, details_and_threads, sampled,
-                          timeline, memory, nothing_to_show, filtered, hostile, without_scripts, prints, names_for_those_who_do_not_see, many_stacks):
+                          timeline, memory, nothing_to_show, filtered, hostile, without_scripts,
+                          prints, names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)
             for each in ("real", "by_hand"):

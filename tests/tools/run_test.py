@@ -256,11 +256,14 @@ def reports_while_it_runs(recorder, program):
     for more in ([], ["--children", "follow"]):
         done = recorder.run(["sleep", "1.2"], "--every", "0.4", "--summary", *more)
         assert done.stderr.count("allocscope: sleep:") >= 2, done.stderr
-    # A program that begins after another one has ended is looked at like that one.
+    # A program that begins after another one has ended, or got no memory to be recorded, is looked
+    # at like those before it.
     later = recorder.folder / "later-keeps.json"
-    command = ["sh", "-c", 'ls > /dev/null; exec "$0" wait', program]
+    command = ["sh", "-c", 'ls > /dev/null; (ulimit -v 40000; ls > /dev/null); exec "$0" wait',
+               program]
     with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--every", "0.2", "--output",
-                           recorder.folder / "later-%n.json", "--", *command]) as started:
+                           recorder.folder / "later-%n.json", "--", *command],
+                          stderr=subprocess.PIPE, text=True) as started:
         moments = []
         for _ in range(3000):
             if later.exists():
@@ -269,8 +272,9 @@ def reports_while_it_runs(recorder, program):
                 break
             time.sleep(0.02)
         started.send_signal(signal.SIGTERM)
-        started.wait(60)
+        told = started.communicate(timeout=60)[1]
     assert len(moments) >= 3, moments
+    assert told.count("a program was not recorded") == 1, told
 
 
 def explains_memory(recorder, folder):

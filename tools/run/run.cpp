@@ -157,7 +157,7 @@ private:
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;  // and forgotten
             const recorded_program program = file.program(i);
-            if (program.process_id == 0) break;  // it has only just begun
+            if (program.process_id == 0) continue;  // it has only just begun, or got no memory
             allocscope::snapshot::moment now{};
             if (!program_report{wanted_, file, i, {}}.measure(now)) continue;
             now.mark = mark;
@@ -233,7 +233,9 @@ private:
 
     void report_running(const recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (!is_reported(i)) write_report(file, i);
+            // Why a program is not recorded is said once, at the end.
+            if (is_reported(i) || !file.program(i).refusal.empty()) continue;
+            write_report(file, i);
         }
     }
 

@@ -8901,11 +8901,6 @@ class window_demand {
 public:
     std::uint32_t windows() const noexcept { return windows_; }
 
-    // The windows that are not sampled. They want every event.
-    std::uint32_t of_every_event() const noexcept {
-        return windows_ - modes_[static_cast<std::uint32_t>(charge::samples)];
-    }
-
     // `change` is +1 or -1.
     void change(const window_wish& wish, int change) noexcept {
         const auto by = static_cast<std::uint32_t>(change);
@@ -9657,7 +9652,7 @@ public:
         void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
              addresses = reserve_lasting_addresses(bytes)) {
-            bytes /= 4;
+            bytes = bytes / 4 > least_pages * page_bytes ? bytes / 4 : least_pages * page_bytes;
         }
         if (addresses == nullptr) return false;
         cohorts_.store(static_cast<cohort*>(addresses), memory_order::relaxed);
@@ -12451,7 +12446,9 @@ public:
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
+    // An empty name means the same as to number_of().
     bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+        if (family[0] == '\0') family = family_of_fixed(other_pools);
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated belongs to operator new.
@@ -15879,6 +15876,18 @@ inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     return is_room_known && room < bytes ? room : bytes;
 }
 
+// Asks the watches about a realloc of a block. Returns whether it is refused, with errno set. In
+// glibc, realloc to 0 bytes is a free, and a caller that gets null takes the block for freed.
+ALLOCSCOPE_SLOW_PATH bool is_resize_refused(std::size_t bytes, std::uintptr_t frame) noexcept {
+    if (bytes == 0 && is_glibc_underlying.load(memory_order::relaxed)) {
+        tell_watch_of_free(frame);
+        return false;
+    }
+    if (!is_refused_by_watch(bytes, frame, false)) return false;
+    errno = ENOMEM;
+    return true;
+}
+
 // `has_passed`: the countdown to the next sample has let the new size pass.
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
@@ -15886,10 +15895,7 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
     if (old == nullptr) {
         return has_passed ? underlying_malloc(bytes) : watched_malloc(bytes, frame);
     }
-    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
-        errno = ENOMEM;
-        return nullptr;
-    }
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_resize_refused(bytes, frame)) return nullptr;
     const std::size_t room = underlying_malloc_usable_size(old);
     const taken_record taken = take_record(old, frame);
     void* block = underlying_realloc(old, bytes);
@@ -16871,6 +16877,15 @@ inline void count_own_demand_anew() noexcept {
     });
 }
 
+// Control lock. Counts again how many windows want every event, of all threads and of single ones.
+inline void count_windows_of_every_event() noexcept {
+    process.windows_of_every_event = 0;
+    process.windows.for_each_open([](const open_window& window) {
+        const bool is_one = window.mode.load(memory_order::relaxed) >= charge::numbers;
+        process.windows_of_every_event += is_one ? 1 : 0;
+    });
+}
+
 // Called if another thread of the parent was opening or closing a window, or giving memory back. A
 // window is open if it has begun; everything else is computed from the open windows.
 inline void mend_windows() noexcept {
@@ -16880,7 +16895,7 @@ inline void mend_windows() noexcept {
     }
     process.windows.count_anew();
     count_own_demand_anew();
-    process.windows_of_every_event = process.windows.demand().of_every_event();
+    count_windows_of_every_event();
     process.sees_every_event = true;
     if (process.windows.open_count() != 0) {
         process.clock.fetch_add(1, memory_order::acq_rel);
@@ -17183,6 +17198,8 @@ inline void pause_now(int change) noexcept {
     }
     thread_state* self = own_state();
     if (self == nullptr || self == process.latecomer.load(memory_order::acquire)) return;
+    // The pause began when there was no memory for the thread's state.
+    if (change < 0 && self->pause_depth == 0) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }

@@ -109,3 +109,40 @@ TEST_CASE("realloc: to no bytes is a free, sampled or not") {
         CHECK(seen.live_bytes() == 0);
     }
 }
+
+TEST_CASE("realloc: to no bytes is a free for faults and guards, too") {
+    if (!next_malloc::is_glibc()) return;
+    volatile std::size_t none = 0;
+    void* blocks[3];
+    for (void*& block : blocks) block = opaque(std::malloc(40));
+    allocscope::scope window{"freed", recording_as(allocscope::recording::exact)};
+    void* const recorded = opaque(std::malloc(40));
+    bool is_null = false;
+    std::uint64_t seen = 0;
+    {
+        const allocscope::fail_allocation each{1, 1000};
+        is_null = std::realloc(recorded, none) == nullptr;
+        is_null = ::reallocarray(blocks[0], none, 8) == nullptr && is_null;
+        seen = each.seen();
+    }
+    const allocscope::allocation_counts counts = window.counts();
+    CHECK(is_null);
+    CHECK(seen == 0);
+    CHECK(counts.allocations == 1);
+    CHECK(counts.frees == 1);
+
+    allocscope::no_allocation_guard allocations{"allocations",
+                                                allocscope::on_violation::throw_error()};
+    is_null = std::realloc(blocks[1], none) == nullptr;
+    CHECK(is_null);
+    CHECK(allocations.finish().passed());
+
+    allocscope::no_allocation_guard frees{"frees", allocscope::on_violation::throw_error(),
+                                          allocscope::forbidden::allocations_and_frees};
+    is_null = std::realloc(blocks[2], none) == nullptr;
+    CHECK(is_null);
+    const allocscope::check_result broken = frees.check();
+    CHECK_FALSE(broken.passed());
+    CHECK(std::strstr(broken.message(), "memory was freed") != nullptr);
+    CHECK_THROWS_AS(frees.finish(), allocscope::violation_error);
+}

@@ -122,6 +122,17 @@ TEST_CASE("a pool: another size is a death and a birth at the same address") {
     CHECK(family_of(window.stats(), "growing").live_bytes() == 0);
 }
 
+TEST_CASE("a pool: an empty name finds the objects that were reported with one") {
+    const allocscope::scope window{"pool"};
+    report_allocation(memory, 8, "");
+    report_resize(memory, 16, "");
+    report_free(memory, "");
+    const allocscope::snapshot seen = window.stats();
+    CHECK(family_of(seen, "other pools").allocations == 2);
+    CHECK(family_of(seen, "other pools").frees == 2);
+    CHECK(seen.info().loss_count == 0);
+}
+
 TEST_CASE("a pool: an object of before the window that grows in it is born there") {
     report_allocation(memory, 8, "early");
     const allocscope::scope window{"pool"};

@@ -4,6 +4,7 @@
 program's own output, input, signals and environment stay as they are.
 """
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -277,6 +278,25 @@ def reports_while_it_runs(recorder, program):
     for more in ([], ["--children", "follow"]):
         done = recorder.run(["sleep", "1.2"], "--every", "0.4", "--summary", *more)
         assert done.stderr.count("allocscope: sleep:") >= 2, done.stderr
+    # A program that begins after another one has ended, or got no memory to be recorded, is looked
+    # at like those before it.
+    later = recorder.folder / "later-keeps.json"
+    command = ["sh", "-c", 'ls > /dev/null; (ulimit -v 40000; ls > /dev/null); exec "$0" wait',
+               program]
+    with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--every", "0.2", "--output",
+                           recorder.folder / "later-%n.json", "--", *command],
+                          stderr=subprocess.PIPE, text=True) as started:
+        moments = []
+        for _ in range(3000):
+            if later.exists():
+                moments = json.loads(later.read_text())["moments"]
+            if len(moments) >= 3:
+                break
+            time.sleep(0.02)
+        started.send_signal(signal.SIGTERM)
+        told = started.communicate(timeout=60)[1]
+    assert len(moments) >= 3, moments
+    assert told.count("a program was not recorded") == 1, told
 
 
 def explains_memory(recorder, folder):
@@ -372,6 +392,8 @@ def children(recorder, folder):
     assert totals(first) == (1, 1, 11), first
     assert len(others) == 20
     assert {totals(each) for each in others} == {(1001, 1000, 5007)}, others[0]
+    for each in (first, *others):
+        assert [family["name"] for family in each["families"]] == ["malloc"], each["families"]
     names = [each["window"] for each in recorder.reports(["sh", "-c", "true; ls | wc -l; true"],
                                                          "--children", "follow")]
     assert sorted(set(names)) == ["dash", "ls", "wc"] or "ls" in names, names

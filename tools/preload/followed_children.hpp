@@ -44,6 +44,7 @@ inline void begin_anew_in_child() noexcept {
         current_entry = &unattached;
         ::munmap(parents, bytes);
         ::new (static_cast<void*>(&process)) process_state;
+        process.tags.note_malloc_family();  // the allocator was chosen in the parent
     } else {
         count_refused_child();
     }

@@ -155,9 +155,9 @@ private:
     // For the time series of the reports, and where the memory is when it is largest.
     void note_moments(const recording_file& file, const char* mark) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            if (is_reported(i)) continue;  // and forgotten
             const recorded_program program = file.program(i);
-            if (program.process_id == 0) break;  // it has only just begun
-            if (is_reported(i)) continue;
+            if (program.process_id == 0) continue;  // it has only just begun, or got no memory
             allocscope::snapshot::moment now{};
             if (!program_report{wanted_, file, i, {}}.measure(now)) continue;
             now.mark = mark;
@@ -199,8 +199,9 @@ private:
     // What ended programs have recorded takes memory, so it is reported soon.
     void report_ended(recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            if (is_reported(i)) continue;                // and forgotten
             if (file.program(i).process_id == 0) break;  // it has only just begun
-            if (!is_reported(i) && has_ended(file, i)) report_last(file, i);
+            if (has_ended(file, i)) report_last(file, i);
         }
     }
 
@@ -212,20 +213,29 @@ private:
 
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
 
+    // The one that began last of those that are not reported and forgotten.
+    std::uint32_t newest(const recording_file& file) const {
+        std::uint32_t index = file.program_count() - 1;
+        while (index != 0 && is_reported(index)) --index;
+        return index;
+    }
+
     void draw(const live_view& view, const recording_file& file) {
         if (file.program_count() == 0) return;
-        program_report{wanted_, file, file.program_count() - 1, {}}.draw(view);
+        program_report{wanted_, file, newest(file), {}}.draw(view);
     }
 
     void show_progress(const recording_file& file) {
         if (file.program_count() == 0) return;
-        program_report{wanted_, file, file.program_count() - 1, {}}.write_progress();
+        program_report{wanted_, file, newest(file), {}}.write_progress();
         has_progress_ = true;
     }
 
     void report_running(const recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (!is_reported(i)) write_report(file, i);
+            // Why a program is not recorded is said once, at the end.
+            if (is_reported(i) || !file.program(i).refusal.empty()) continue;
+            write_report(file, i);
         }
     }
 

@@ -196,6 +196,18 @@ inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     return is_room_known && room < bytes ? room : bytes;
 }
 
+// Asks the watches about a realloc of a block. Returns whether it is refused, with errno set. In
+// glibc, realloc to 0 bytes is a free, and a caller that gets null takes the block for freed.
+ALLOCSCOPE_SLOW_PATH bool is_resize_refused(std::size_t bytes, std::uintptr_t frame) noexcept {
+    if (bytes == 0 && is_glibc_underlying.load(memory_order::relaxed)) {
+        tell_watch_of_free(frame);
+        return false;
+    }
+    if (!is_refused_by_watch(bytes, frame, false)) return false;
+    errno = ENOMEM;
+    return true;
+}
+
 // `has_passed`: the countdown to the next sample has let the new size pass.
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
@@ -203,10 +215,7 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
     if (old == nullptr) {
         return has_passed ? underlying_malloc(bytes) : watched_malloc(bytes, frame);
     }
-    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
-        errno = ENOMEM;
-        return nullptr;
-    }
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_resize_refused(bytes, frame)) return nullptr;
     const std::size_t room = underlying_malloc_usable_size(old);
     const taken_record taken = take_record(old, frame);
     void* block = underlying_realloc(old, bytes);

@@ -33,11 +33,6 @@ class window_demand {
 public:
     std::uint32_t windows() const noexcept { return windows_; }
 
-    // The windows that are not sampled. They want every event.
-    std::uint32_t of_every_event() const noexcept {
-        return windows_ - modes_[static_cast<std::uint32_t>(charge::samples)];
-    }
-
     // `change` is +1 or -1.
     void change(const window_wish& wish, int change) noexcept {
         const auto by = static_cast<std::uint32_t>(change);

@@ -92,7 +92,9 @@ public:
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
+    // An empty name means the same as to number_of().
     bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+        if (family[0] == '\0') family = family_of_fixed(other_pools);
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated belongs to operator new.

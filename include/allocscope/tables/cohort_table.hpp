@@ -176,7 +176,7 @@ public:
         void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
              addresses = reserve_lasting_addresses(bytes)) {
-            bytes /= 4;
+            bytes = bytes / 4 > least_pages * page_bytes ? bytes / 4 : least_pages * page_bytes;
         }
         if (addresses == nullptr) return false;
         cohorts_.store(static_cast<cohort*>(addresses), memory_order::relaxed);

@@ -74,6 +74,15 @@ inline void count_own_demand_anew() noexcept {
     });
 }
 
+// Control lock. Counts again how many windows want every event, of all threads and of single ones.
+inline void count_windows_of_every_event() noexcept {
+    process.windows_of_every_event = 0;
+    process.windows.for_each_open([](const open_window& window) {
+        const bool is_one = window.mode.load(memory_order::relaxed) >= charge::numbers;
+        process.windows_of_every_event += is_one ? 1 : 0;
+    });
+}
+
 // Called if another thread of the parent was opening or closing a window, or giving memory back. A
 // window is open if it has begun; everything else is computed from the open windows.
 inline void mend_windows() noexcept {
@@ -83,7 +92,7 @@ inline void mend_windows() noexcept {
     }
     process.windows.count_anew();
     count_own_demand_anew();
-    process.windows_of_every_event = process.windows.demand().of_every_event();
+    count_windows_of_every_event();
     process.sees_every_event = true;
     if (process.windows.open_count() != 0) {
         process.clock.fetch_add(1, memory_order::acq_rel);

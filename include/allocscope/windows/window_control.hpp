@@ -268,6 +268,8 @@ inline void pause_now(int change) noexcept {
     }
     thread_state* self = own_state();
     if (self == nullptr || self == process.latecomer.load(memory_order::acquire)) return;
+    // The pause began when there was no memory for the thread's state.
+    if (change < 0 && self->pause_depth == 0) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }

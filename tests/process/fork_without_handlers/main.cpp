@@ -51,33 +51,59 @@ void hold_the_lock(void* argument) {
     meeting->wait();
 }
 
-void fork_and_wait(const allocscope::scope& window) {
+template <class Work>
+void fork_and_wait(Work in_child) {
     const pid_t made = _Fork();
     if (made == 0) {
         watchdog(10);
-        _exit(child(window));
+        _exit(in_child());
     }
     int status = 0;
     waitpid(made, &status, 0);
     ALLOCSCOPE_EXPECT_EQUAL(status, 0);
 }
 
-}  // namespace
-
-int main() {
-    watchdog();
-    const allocscope::scope window{"around the forks"};
+template <class Work>
+void fork_while_locked(Work in_child) {
     own_thread holder;
     meeting_point meeting{2};
     holder.start(hold_the_lock, &meeting);
     meeting.wait();
-    fork_and_wait(window);
+    fork_and_wait(in_child);
     meeting.wait();
     holder.join();
+}
+
+// The exact window of this thread alone goes on recording when a sampled one of all threads ends.
+void a_window_of_one_thread_in_the_child() {
+    allocscope::options sampled;
+    sampled.record = allocscope::recording::sampled;
+    allocscope::options of_this_thread;
+    of_this_thread.from = allocscope::threads::current;
+    const allocscope::scope around{"sampled", sampled};
+    allocscope::scope ended{"sampled, ends in the child", sampled};
+    const allocscope::scope own{"own", of_this_thread};
+    fork_while_locked([&] {
+        const std::uint64_t before = own.counts().allocations;
+        ended.stop();
+        release(allocate(20));
+        ALLOCSCOPE_EXPECT_EQUAL(own.counts().allocations, before + 1);
+        ALLOCSCOPE_EXPECT_EQUAL(own.counts().live_objects(), 0);
+        return verdict();
+    });
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    a_window_of_one_thread_in_the_child();
+    const allocscope::scope window{"around the forks"};
+    fork_while_locked([&window] { return child(window); });
     own_thread others[2];
     for (own_thread& thread : others) thread.start(open_windows_until_over, nullptr);
     for (long i = scaled(300); i > 0 && failed_expectations.load() == 0; --i) {
-        fork_and_wait(window);
+        fork_and_wait([&window] { return child(window); });
     }
     is_over = true;
     for (own_thread& thread : others) thread.join();

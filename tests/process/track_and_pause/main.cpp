@@ -6,6 +6,7 @@
 #include "../../support/own_threads.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/platform/page_memory.hpp>
 
 #include <memory>
 #include <new>
@@ -124,10 +125,30 @@ void pausing_before_any_window() {
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 0);
 }
 
+// Without memory for the thread's state there is nothing to pause, and nothing may be taken back.
+void pausing_without_memory() {
+    allocscope::scope window{"refused"};
+    own_thread other;
+    other.start(
+        [](void*) {
+            allocscope::detail::mappings_until_refusal.store(0);
+            {
+                const allocscope::pause_recording refused;
+                allocscope::detail::mappings_until_refusal.store(-1);
+            }
+            left = allocate(16);
+        },
+        nullptr);
+    other.join();
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 1);
+    release(left);
+}
+
 }  // namespace
 
 int main() {
     watchdog();
+    pausing_without_memory();
     tracking();
     free_functions();
     pausing();

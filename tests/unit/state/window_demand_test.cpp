@@ -40,7 +40,6 @@ TEST_CASE("what windows want together is the greatest of each wish, as long as t
     CHECK(demand.together().frames == 0);  // numbers need no stack
     CHECK(demand.together().methods == 0);
     CHECK(demand.windows() == 1);
-    CHECK(demand.of_every_event() == 1);
 }
 
 TEST_CASE("the least interval of sampled windows is known, or it is said that it is not") {
@@ -50,7 +49,6 @@ TEST_CASE("the least interval of sampled windows is known, or it is said that it
     demand.change(samples(1000), +1);
     demand.change(numbers, +1);  // its interval means nothing
     CHECK(demand.together().sample_bytes == 1000);
-    CHECK(demand.of_every_event() == 1);
     demand.change(samples(1000), -1);
     CHECK(demand.together().sample_bytes == 1000);
     CHECK_FALSE(demand.lacks_interval());

@@ -39,6 +39,15 @@ TEST_CASE("allocation_tags: the texts count, not where they lie, and they are ke
     CHECK(tags.has_families());
 }
 
+TEST_CASE("allocation_tags: no name is the family of other pools, when it is asked for, too") {
+    static allocation_tags tags;
+    const std::uint32_t unnamed = number_of(tags, "", "");
+    CHECK(std::string{tags.family_of(unnamed)} == "other pools");
+    CHECK(tags.is_of_family(unnamed, ""));
+    CHECK(tags.is_of_family(unnamed, "other pools"));
+    CHECK_FALSE(tags.is_of_family(number_of(tags, "arena", ""), ""));
+}
+
 TEST_CASE("allocation_tags: a type is as long as its length says") {
     static allocation_tags tags;
     const char whole[] = "widget] and more";

@@ -51,6 +51,7 @@ struct new_expression {
     // `new auto(x)` has a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
+    std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
 class source_outline {
@@ -63,7 +64,7 @@ public:
           expressions_(memory),
           edges_(memory),
           names_(memory) {
-        for (const text macro : list_.macros) names_[macro] |= macro_name;
+        for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
             at = scopes_.see(at);
@@ -90,6 +91,17 @@ public:
     }
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
+
+    // The only definition of a macro; null: this file does not tell what it stands for.
+    const macro_line* definition_of(text macro) const noexcept {
+        const macro_line* only = nullptr;
+        for (const macro_line& each : list_.macros) {
+            if (each.name != macro) continue;
+            if (only != nullptr || !each.is_certain) return nullptr;
+            only = &each;
+        }
+        return only;
+    }
 
     // A type or a namespace of this file.
     bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
@@ -170,9 +182,10 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
-                    names_[text_at(at + 1)] |=
+                    const std::size_t name = behind_attributes(at + 1);
+                    names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
-                    read_definition(at + 1);
+                    read_definition(name);
                 }
                 break;
             case 'e':
@@ -181,6 +194,16 @@ private:
             default:
                 break;
         }
+    }
+
+    // `struct alignas(64) name`, `struct [[deprecated]] name`.
+    std::size_t behind_attributes(std::size_t at) const noexcept {
+        while (is_listed(text_at(at), "alignas __attribute__ [")) {
+            const std::size_t open = text_at(at) == "[" ? at : at + 1;
+            if (open >= tokens().size() || partners_[open] <= open) return at;
+            at = partners_[open] + 1;
+        }
+        return at;
     }
 
     // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
@@ -223,18 +246,20 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
-        if (text_before(found.begin) == "=") see_default(found.begin);
+        if (text_before(found.begin) == "=") see_default(found);
         keep(found);
     }
 
-    // `at` may be in a list of parameters.
-    void see_default(std::size_t at) {
+    // It may be in a list of parameters.
+    void see_default(new_expression& found) {
+        std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
             const text token = tokens()[--at].spelling;
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
                 names_[text_at(at - 1)] |= defaulting_name;
+                found.callee = at - 1;
                 return;
             }
         }

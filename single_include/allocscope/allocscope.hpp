@@ -22848,7 +22848,9 @@ public:
           scopes_(memory, list_.tokens, partners_),
           expressions_(memory),
           edges_(memory),
-          names_(memory) {
+          names_(memory),
+          defaults_(memory),
+          classes_(memory) {
         for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
@@ -22906,6 +22908,18 @@ public:
     // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
     // Compilers give it the place of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+
+    // The only `new` that is the default of a parameter of what is called so; null: there are several.
+    const new_expression* default_of(text name) const noexcept {
+        const std::uint32_t* found = defaults_.find(name);
+        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+    }
+
+    // The token with the name of the only class that the file defines so; 0: there are several.
+    std::size_t class_named(text name) const noexcept {
+        const std::uint32_t* found = classes_.find(name);
+        return found != nullptr ? *found : 0;
+    }
 
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
@@ -22971,6 +22985,7 @@ private:
                     names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
                     read_definition(name);
+                    if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
                 }
                 break;
             case 'e':
@@ -23050,12 +23065,21 @@ private:
         }
     }
 
+    void see_class(std::size_t name) {
+        const auto known = classes_.insert(text_at(name));
+        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+    }
+
     void keep(new_expression& found) {
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
         }
         const auto number = static_cast<std::uint32_t>(expressions_.size());
+        if (found.callee != 0) {
+            const auto known = defaults_.insert(text_at(found.callee));
+            known.value = known.is_new ? number + 1 : 0;
+        }
         const auto begins = edges_.insert(found.begin);
         if (begins.is_new) begins.value = number;
         const auto ends = edges_.insert(found.last);
@@ -23190,6 +23214,8 @@ private:
     list<new_expression> expressions_;
     table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
     table<text, unsigned> names_;
+    table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
+    table<text, std::uint32_t> classes_;   // the token of the name
     bool uses_namespace_std_ = false;
 };
 
@@ -23708,7 +23734,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -23727,9 +23753,14 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
+    // What a class gives its members where a constructor is, by the token there; null: nothing that
+    // is certain.
+    table<const void*, const new_expression*>& implied() noexcept { return implied_; }
+
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
+        implied_ = table<const void*, const new_expression*>{memory_};
         memory_.release();
     }
 
@@ -23750,6 +23781,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
+    table<const void*, const new_expression*> implied_;
 };
 
 }  // namespace symbolize
@@ -23931,6 +23963,8 @@ public:
         path << pretty_type(memory_, first.view());
         return path.view();
     }
+
+    bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
     static bool is_plain_word(text word) noexcept {
@@ -24229,12 +24263,17 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     return false;
 }
 
+// What else the source says of a `new`.
+struct source_notes {
+    bool is_array = false;      // `new T[n]`
+    bool shares_place = false;  // with a `new` in a default argument
+    text deduced = {};          // where the type is not certain: type_answer::candidate
+};
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new. `is_array`: `new T[n]`. `deduced`: where the type is "", what the
-// compiler found the arguments of (type_answer::candidate).
+// direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}, bool* is_array = nullptr,
-                             text* deduced = nullptr) {
+                             const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
@@ -24248,14 +24287,15 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    const std::size_t behind = expression->type_end;
-    if (is_array != nullptr) {
-        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
-    }
     const borrowed_memory meanwhile{names.scratch()};
     const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
     const text type = spelling.spelled();
-    if (type.empty() && deduced != nullptr) *deduced = copy_of(names.memory(), spelling.deduced());
+    if (notes != nullptr) {
+        const std::size_t behind = expression->type_end;
+        notes->is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+        notes->shares_place = spelling.shares_place();
+        if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
+    }
     return without_const(names.pretty(type));
 }
 
@@ -24510,15 +24550,22 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
+// The number of the first expression behind a token.
+inline std::size_t first_behind(const source_outline& file, std::size_t at) {
+    const list<new_expression>& all = file.expressions();
+    return partition_point(all.data(), all.size(),
+                           [&](const new_expression& each) { return each.begin <= at; });
+}
+
 // The only `new` in the initialisers of the members of the class whose body opens there.
 inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     const new_expression* only = nullptr;
-    for (const new_expression& each : file.expressions()) {
-        if (each.begin < open || each.begin > close) continue;
-        if (!is_in_initialiser(file, open, each.begin)) continue;
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, open); i < all.size() && all[i].begin < close; ++i) {
+        if (!is_in_initialiser(file, open, all[i].begin)) continue;
         if (only != nullptr) return nullptr;
-        only = &each;
+        only = &all[i];
     }
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
     for (std::size_t at = open; at < close; ++at) {
@@ -24542,15 +24589,8 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
 
 // The same of the only class of that name in the file.
 inline std::size_t body_of_class(const source_outline& file, text name) {
-    const list<source_token>& tokens = file.tokens();
-    std::size_t only = 0;
-    for (std::size_t at = 1; at < tokens.size(); ++at) {
-        const std::size_t open = tokens[at].spelling == name ? class_body(file, at) : 0;
-        if (open == 0) continue;
-        if (only != 0) return 0;
-        only = open;
-    }
-    return only;
+    const std::size_t at = file.class_named(name);
+    return at != 0 ? class_body(file, at) : 0;
 }
 
 // Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
@@ -24589,16 +24629,13 @@ inline const new_expression* implied_by_constructor(const source_outline& file, 
 
 // The only `new` among the parameters of what is called so.
 inline const new_expression* default_argument(const source_outline& file, text callee) {
-    const new_expression* only = nullptr;
-    for (const new_expression& each : file.expressions()) {
-        if (each.callee == 0 || file.tokens()[each.callee].spelling != callee) continue;
-        if (only != nullptr) return nullptr;
-        only = &each;
-    }
+    const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);
-    for (const new_expression& each : file.expressions()) {
-        if (&each != only && each.begin > only->callee && each.begin < close) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, only->callee); i < all.size() && all[i].begin < close;
+         ++i) {
+        if (&all[i] != only) return nullptr;
     }
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
@@ -24729,7 +24766,9 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
     if (shown != nullptr || !is_constructor) return;
-    const new_expression* member = implied_by_constructor(*file, at, function.last().name);
+    const auto known = sources.implied().insert(&token);
+    if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
+    const new_expression* const member = known.value;
     if (member == nullptr || !member->has_type) return;
     type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
     if (type.empty()) return;
@@ -24934,12 +24973,12 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
         frame.function = {};
         knowledge.meaning = nullptr;
     }
-    bool is_array = false;
-    text deduced;
-    const text type = type_from_source(names, frame, sources, knowledge, &is_array, &deduced);
-    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
-    answer.candidate = deduced;
-    if (deduced.empty()) add_implied(names, frame, sources, knowledge, answer);
+    source_notes notes;
+    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
+    answer.candidate = notes.deduced;
+    const bool is_told = !type.empty() || !notes.deduced.empty();
+    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
     return answer;
 }
 

@@ -22,6 +22,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -68,15 +69,22 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
+// The number of the first expression behind a token.
+inline std::size_t first_behind(const source_outline& file, std::size_t at) {
+    const list<new_expression>& all = file.expressions();
+    return partition_point(all.data(), all.size(),
+                           [&](const new_expression& each) { return each.begin <= at; });
+}
+
 // The only `new` in the initialisers of the members of the class whose body opens there.
 inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     const new_expression* only = nullptr;
-    for (const new_expression& each : file.expressions()) {
-        if (each.begin < open || each.begin > close) continue;
-        if (!is_in_initialiser(file, open, each.begin)) continue;
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, open); i < all.size() && all[i].begin < close; ++i) {
+        if (!is_in_initialiser(file, open, all[i].begin)) continue;
         if (only != nullptr) return nullptr;
-        only = &each;
+        only = &all[i];
     }
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
     for (std::size_t at = open; at < close; ++at) {
@@ -100,15 +108,8 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
 
 // The same of the only class of that name in the file.
 inline std::size_t body_of_class(const source_outline& file, text name) {
-    const list<source_token>& tokens = file.tokens();
-    std::size_t only = 0;
-    for (std::size_t at = 1; at < tokens.size(); ++at) {
-        const std::size_t open = tokens[at].spelling == name ? class_body(file, at) : 0;
-        if (open == 0) continue;
-        if (only != 0) return 0;
-        only = open;
-    }
-    return only;
+    const std::size_t at = file.class_named(name);
+    return at != 0 ? class_body(file, at) : 0;
 }
 
 // Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
@@ -147,16 +148,13 @@ inline const new_expression* implied_by_constructor(const source_outline& file, 
 
 // The only `new` among the parameters of what is called so.
 inline const new_expression* default_argument(const source_outline& file, text callee) {
-    const new_expression* only = nullptr;
-    for (const new_expression& each : file.expressions()) {
-        if (each.callee == 0 || file.tokens()[each.callee].spelling != callee) continue;
-        if (only != nullptr) return nullptr;
-        only = &each;
-    }
+    const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);
-    for (const new_expression& each : file.expressions()) {
-        if (&each != only && each.begin > only->callee && each.begin < close) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, only->callee); i < all.size() && all[i].begin < close;
+         ++i) {
+        if (&all[i] != only) return nullptr;
     }
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
@@ -287,7 +285,9 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
     if (shown != nullptr || !is_constructor) return;
-    const new_expression* member = implied_by_constructor(*file, at, function.last().name);
+    const auto known = sources.implied().insert(&token);
+    if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
+    const new_expression* const member = known.value;
     if (member == nullptr || !member->has_type) return;
     type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
     if (type.empty()) return;

@@ -63,7 +63,9 @@ public:
           scopes_(memory, list_.tokens, partners_),
           expressions_(memory),
           edges_(memory),
-          names_(memory) {
+          names_(memory),
+          defaults_(memory),
+          classes_(memory) {
         for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
@@ -121,6 +123,18 @@ public:
     // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
     // Compilers give it the place of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+
+    // The only `new` that is the default of a parameter of what is called so; null: there are several.
+    const new_expression* default_of(text name) const noexcept {
+        const std::uint32_t* found = defaults_.find(name);
+        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+    }
+
+    // The token with the name of the only class that the file defines so; 0: there are several.
+    std::size_t class_named(text name) const noexcept {
+        const std::uint32_t* found = classes_.find(name);
+        return found != nullptr ? *found : 0;
+    }
 
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
@@ -186,6 +200,7 @@ private:
                     names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
                     read_definition(name);
+                    if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
                 }
                 break;
             case 'e':
@@ -265,12 +280,21 @@ private:
         }
     }
 
+    void see_class(std::size_t name) {
+        const auto known = classes_.insert(text_at(name));
+        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+    }
+
     void keep(new_expression& found) {
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
         }
         const auto number = static_cast<std::uint32_t>(expressions_.size());
+        if (found.callee != 0) {
+            const auto known = defaults_.insert(text_at(found.callee));
+            known.value = known.is_new ? number + 1 : 0;
+        }
         const auto begins = edges_.insert(found.begin);
         if (begins.is_new) begins.value = number;
         const auto ends = edges_.insert(found.last);
@@ -405,6 +429,8 @@ private:
     list<new_expression> expressions_;
     table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
     table<text, unsigned> names_;
+    table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
+    table<text, std::uint32_t> classes_;   // the token of the name
     bool uses_namespace_std_ = false;
 };
 

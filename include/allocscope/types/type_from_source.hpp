@@ -202,6 +202,8 @@ public:
         return path.view();
     }
 
+    bool shares_place() const { return file_.has_new_in_default(own_name()); }
+
 private:
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
@@ -499,12 +501,17 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     return false;
 }
 
+// What else the source says of a `new`.
+struct source_notes {
+    bool is_array = false;      // `new T[n]`
+    bool shares_place = false;  // with a `new` in a default argument
+    text deduced = {};          // where the type is not certain: type_answer::candidate
+};
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new. `is_array`: `new T[n]`. `deduced`: where the type is "", what the
-// compiler found the arguments of (type_answer::candidate).
+// direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}, bool* is_array = nullptr,
-                             text* deduced = nullptr) {
+                             const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
@@ -518,14 +525,15 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    const std::size_t behind = expression->type_end;
-    if (is_array != nullptr) {
-        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
-    }
     const borrowed_memory meanwhile{names.scratch()};
     const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
     const text type = spelling.spelled();
-    if (type.empty() && deduced != nullptr) *deduced = copy_of(names.memory(), spelling.deduced());
+    if (notes != nullptr) {
+        const std::size_t behind = expression->type_end;
+        notes->is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+        notes->shares_place = spelling.shares_place();
+        if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
+    }
     return without_const(names.pretty(type));
 }
 

@@ -232,12 +232,12 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
         frame.function = {};
         knowledge.meaning = nullptr;
     }
-    bool is_array = false;
-    text deduced;
-    const text type = type_from_source(names, frame, sources, knowledge, &is_array, &deduced);
-    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
-    answer.candidate = deduced;
-    if (deduced.empty()) add_implied(names, frame, sources, knowledge, answer);
+    source_notes notes;
+    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
+    answer.candidate = notes.deduced;
+    const bool is_told = !type.empty() || !notes.deduced.empty();
+    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
     return answer;
 }
 

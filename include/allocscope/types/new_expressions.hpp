@@ -124,7 +124,7 @@ public:
     // Compilers give it the place of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
-    // The only `new` that a parameter of what is called so has as its default; null: none, or several.
+    // The only `new` in a default argument of what is called so; null: none, or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
         return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;

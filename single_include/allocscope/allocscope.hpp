@@ -19466,6 +19466,10 @@ struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
     bool is_array = false;  // said to be: the block may be larger than one of them
+    // What it is if the name is refuted, or there is none, and the block is as large as one of
+    // them: "app::part". With "<" at its end, or with the first argument of a template behind that:
+    // a class made from that template, "app::box<int". "": nothing is.
+    text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
@@ -19499,8 +19503,10 @@ struct named_stack {
     const char* path = "";                           // of the user's frame; "": it has no line
     const char* place = "";  // when there is no line: the function, else the module
     const char* type = no_type;
-    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
-    std::uint64_t number = 0;           // with a path the line, otherwise how far into `place`
+    // As the debug information has it: with unnamed namespaces, and type_answer::candidate behind a
+    // line end.
+    const char* scoped_type = no_type;
+    std::uint64_t number = 0;  // with a path the line, otherwise how far into `place`
     std::uint32_t hash = 0;
     std::uint32_t rule_version = 0;
     std::uint32_t tag = 0;
@@ -21094,6 +21100,9 @@ public:
         return type == nullptr;
     }
 
+    // There are types whose names are in a unit that is not there.
+    bool lacks_names() const noexcept { return lacks_names_; }
+
     // With the namespaces and classes around it: what the name means in a function of that
     // qualified name, the innermost of its scopes first. "" when that is not certain.
     text qualified(text name, text function) const {
@@ -21153,7 +21162,7 @@ private:
         }
     }
 
-    static void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
+    void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
@@ -21163,6 +21172,7 @@ private:
                 into.bytes = value.number;
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
+                lacks_names_ = lacks_names_ || (told.name.empty() && into.whole.empty());
                 into.bytes = told.bytes;
                 if (into.whole.empty()) into.whole = told.name;
             }
@@ -21202,6 +21212,7 @@ private:
     }
 
     table<text, const named_type*> names_;
+    bool lacks_names_ = false;
 };
 
 }  // namespace symbolize
@@ -22253,10 +22264,30 @@ enum class size_fit {
     other
 };
 
+// Of a pointer or an arithmetic type, as pretty_type spells it; 0: it is none.
+inline std::uint64_t bytes_of_plain_type(text type) noexcept {
+    if (type.ends_with("*")) return sizeof(void*);
+    if (is_listed(type, "bool char")) return 1;
+    if (is_listed(type, "int float wchar_t char32_t unsigned")) return 4;
+    if (is_listed(type, "long double")) return type == "long double" ? 16 : 8;
+    const struct {
+        text name;
+        std::uint64_t bytes;
+    } others[] = {{"signed char", 1},    {"unsigned char", 1},     {"short", 2},
+                  {"unsigned short", 2}, {"unsigned int", 4},      {"unsigned long", 8},
+                  {"long long", 8},      {"unsigned long long", 8}};
+    for (const auto& each : others) {
+        if (type == each.name) return each.bytes;
+    }
+    return 0;
+}
+
 // `type` as a demangler or a source file spells it. A class of a function is looked for by its own
 // name: the debug information does not tell the parameters of that function.
 inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
+    const std::uint64_t plain = bytes_of_plain_type(type);
+    if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
     const function_name name = parse_function_name(memory, type);
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
@@ -22270,6 +22301,33 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
         fit = size_fit::other;
     }
     return fit;
+}
+
+// What a compiler made of `new box(1)`: the only class of that template that is as large. `begun`
+// is "app::box<", with the first template argument behind it where that is known. "" when it is
+// not certain.
+inline text deduced_class(arena& memory, text begun, const type_names& known,
+                          std::uint64_t block_bytes) {
+    const text path = begun.substr(0, begun.find('<'));
+    const text first = begun.substr(path.size() + 1);
+    const std::size_t scopes = path.rfind(':');
+    const text own = scopes == no_position ? path : path.substr(scopes + 1);
+    text found;
+    if (known.lacks_names()) return {};  // it may be one of those
+    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
+        const text whole = pretty_type(memory, each->whole);
+        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
+        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
+        if (!first.empty() && arguments[0] != first) continue;
+        const bool is_there =
+            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
+        if (!is_there || each->bytes == 0) return {};
+        if (each->bytes != block_bytes) continue;
+        const text type = joined(memory, each->qualified, whole.substr(own.size()));
+        if (!found.empty() && found != type) return {};
+        found = type;
+    }
+    return found;
 }
 
 }  // namespace symbolize
@@ -22293,9 +22351,16 @@ struct source_token {
     int column;
 };
 
+// A `#define`, or an `#undef`, of this file.
+struct macro_line {
+    text name;
+    text rest;        // what follows the name, up to the end of the directive
+    bool is_certain;  // it is no `#undef`, and stands in no `#if`
+};
+
 struct token_list {
     list<source_token> tokens;
-    list<text> macros;  // names defined in this file
+    list<macro_line> macros;
 };
 
 inline bool is_word(text token) noexcept {
@@ -22306,7 +22371,7 @@ class source_lexer {
 public:
     source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
-        result_.macros = list<text>{memory};
+        result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
     }
 
@@ -22417,10 +22482,15 @@ private:
             }
         }
         text directive = without_blanks(source_.substr(begin, at_ - begin));
-        if (!directive.starts_with("define")) return;
-        directive.remove_prefix(6);
+        if (directive.starts_with("if")) ++conditions_;
+        if (directive.starts_with("endif")) --conditions_;
+        const bool defines = directive.starts_with("define");
+        if (!defines && !directive.starts_with("undef")) return;
+        directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
-        result_.macros.push_back(directive.substr(0, skip_word(directive, 0)));
+        const std::size_t behind = skip_word(directive, 0);
+        result_.macros.push_back(
+            {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
     }
 
     static text without_blanks(text line) noexcept {
@@ -22465,6 +22535,7 @@ private:
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
     int line_ = 1;
+    int conditions_ = 0;  // that are open
     bool is_line_start_ = true;
     token_list result_;
 };
@@ -22782,6 +22853,7 @@ struct new_expression {
     // `new auto(x)` has a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
+    std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
 class source_outline {
@@ -22793,8 +22865,10 @@ public:
           scopes_(memory, list_.tokens, partners_),
           expressions_(memory),
           edges_(memory),
-          names_(memory) {
-        for (const text macro : list_.macros) names_[macro] |= macro_name;
+          names_(memory),
+          defaults_(memory),
+          classes_(memory) {
+        for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
             at = scopes_.see(at);
@@ -22822,6 +22896,17 @@ public:
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
+    // The only definition of a macro; null: this file does not tell what it stands for.
+    const macro_line* definition_of(text macro) const noexcept {
+        const macro_line* only = nullptr;
+        for (const macro_line& each : list_.macros) {
+            if (each.name != macro) continue;
+            if (only != nullptr || !each.is_certain) return nullptr;
+            only = &each;
+        }
+        return only;
+    }
+
     // A type or a namespace of this file.
     bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
 
@@ -22840,6 +22925,18 @@ public:
     // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
     // Compilers give it the place of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+
+    // The only `new` in a default argument of what is called so; null: none, or several.
+    const new_expression* default_of(text name) const noexcept {
+        const std::uint32_t* found = defaults_.find(name);
+        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+    }
+
+    // The token with the name of the only class that the file defines so; 0: there are several.
+    std::size_t class_named(text name) const noexcept {
+        const std::uint32_t* found = classes_.find(name);
+        return found != nullptr ? *found : 0;
+    }
 
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
@@ -22901,9 +22998,11 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
-                    names_[text_at(at + 1)] |=
+                    const std::size_t name = behind_attributes(at + 1);
+                    names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
-                    read_definition(at + 1);
+                    read_definition(name);
+                    if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
                 }
                 break;
             case 'e':
@@ -22912,6 +23011,16 @@ private:
             default:
                 break;
         }
+    }
+
+    // `struct alignas(64) name`, `struct [[deprecated]] name`.
+    std::size_t behind_attributes(std::size_t at) const noexcept {
+        while (is_listed(text_at(at), "alignas __attribute__ [")) {
+            const std::size_t open = text_at(at) == "[" ? at : at + 1;
+            if (open >= tokens().size() || partners_[open] <= open) return at;
+            at = partners_[open] + 1;
+        }
+        return at;
     }
 
     // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
@@ -22954,21 +23063,28 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
-        if (text_before(found.begin) == "=") see_default(found.begin);
+        if (text_before(found.begin) == "=") see_default(found);
         keep(found);
     }
 
-    // `at` may be in a list of parameters.
-    void see_default(std::size_t at) {
+    // It may be in a list of parameters.
+    void see_default(new_expression& found) {
+        std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
             const text token = tokens()[--at].spelling;
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
                 names_[text_at(at - 1)] |= defaulting_name;
+                found.callee = at - 1;
                 return;
             }
         }
+    }
+
+    void see_class(std::size_t name) {
+        const auto known = classes_.insert(text_at(name));
+        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
 
     void keep(new_expression& found) {
@@ -22977,6 +23093,10 @@ private:
             found.reach = expressions_.back().reach;
         }
         const auto number = static_cast<std::uint32_t>(expressions_.size());
+        if (found.callee != 0) {
+            const auto known = defaults_.insert(text_at(found.callee));
+            known.value = known.is_new ? number + 1 : 0;
+        }
         const auto begins = edges_.insert(found.begin);
         if (begins.is_new) begins.value = number;
         const auto ends = edges_.insert(found.last);
@@ -23111,6 +23231,8 @@ private:
     list<new_expression> expressions_;
     table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
     table<text, unsigned> names_;
+    table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
+    table<text, std::uint32_t> classes_;   // the token of the name
     bool uses_namespace_std_ = false;
 };
 
@@ -23629,7 +23751,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -23648,9 +23770,14 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
+    // What a class gives its members where a constructor is, by the token there; null: nothing that
+    // is certain.
+    table<const void*, const new_expression*>& implied() noexcept { return implied_; }
+
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
+        implied_ = table<const void*, const new_expression*>{memory_};
         memory_.release();
     }
 
@@ -23671,6 +23798,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
+    table<const void*, const new_expression*> implied_;
 };
 
 }  // namespace symbolize
@@ -23812,6 +23940,49 @@ public:
         return type.view();
     }
 
+    // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
+    // "" for anything else. An aggregate in braces need not be described.
+    text deduced() const {
+        const list<source_token>& tokens = file_.tokens();
+        const std::size_t open = expression_.type_end;
+        if (!expression_.has_initialiser || tokens[open].spelling != "(") return {};
+        if (expression_.is_of_value || expression_.is_of_variable) return {};
+        text_out path{memory_};
+        for (std::size_t i = expression_.type_begin; i < open; ++i) {
+            const text word = tokens[i].spelling;
+            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
+            if (!is_name && word != "::") return {};
+            path << word;
+        }
+        const std::size_t last = open - 1;
+        const text own = tokens[last].spelling;
+        const bool is_local =
+            find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
+        if (is_local || !is_bare_template(last, open, own)) return {};
+        path << '<';
+        const std::size_t close = file_.partner(open);
+        std::size_t end = close;  // of the type in `T()` or `T{}`
+        if (is_listed(tokens[close - 1].spelling, ") }")) end = file_.partner(close - 1);
+        text_out first{memory_};
+        text argument;
+        int depth = 0;  // of angle brackets
+        for (std::size_t i = open + 1; i < end; ++i) {
+            const text token = tokens[i].spelling;
+            if (token == "<") ++depth;
+            if (token == ">") --depth;
+            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
+            if (is_word(token) && depth == 0) argument = token;
+        }
+        if (end == close || !is_certain_type(argument) || argument == own ||
+            !write(first, open + 1, end, 1)) {
+            return path.view();
+        }
+        path << pretty_type(memory_, first.view());
+        return path.view();
+    }
+
+    bool shares_place() const { return file_.has_new_in_default(own_name()); }
+
 private:
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
@@ -23872,6 +24043,7 @@ private:
                     word = known;
                     is_of_library = false;
                 } else if (!is_inner) {
+                    if (is_inner_class(i, begin, depth)) return false;
                     const bool has_arguments = i + 1 < end && tokens[i + 1].spelling == "<";
                     word = meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
@@ -24021,6 +24193,27 @@ private:
                knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
     }
 
+    // The debug information may not tell that these are, or have another type of that name.
+    static bool is_standard_template(text word) noexcept {
+        return find_default_rule(word) != nullptr ||
+               is_listed(word,
+                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
+                         "valarray atomic lock_guard unique_lock scoped_lock");
+    }
+
+    // A class inside of the template, which is another one in each instantiation.
+    bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
+        if (headers_.empty() && instantiated_.empty()) return false;
+        const text word = file_.tokens()[at].spelling;
+        if (is_parameter(word)) return false;
+        for (const std::size_t i : instantiated_) {
+            if (name_.components[i].name == word) return false;
+        }
+        const local_name local =
+            find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
+        return local.what == local_name::kind::other && !local.is_of_function;
+    }
+
     // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
     // `meaning` is what stands for the word at `at`.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
@@ -24029,10 +24222,12 @@ private:
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
         const text word = tokens[at].spelling;
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
-        return !is_replaced &&
-               (file_.is_class_template(word) ||
-                (knowledge_.kind != nullptr &&
-                 knowledge_.kind(knowledge_.context, word) == name_kind::class_template));
+        if (is_replaced || file_.is_class_template(word)) return !is_replaced;
+        const bool is_of_library = meaning.starts_with("std::") ||
+                                   (at > 1 && is_listed(tokens[at - 2].spelling, "std pmr"));
+        if (is_of_library && is_standard_template(word)) return true;
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
     }
 
     arena& memory_;
@@ -24085,10 +24280,17 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     return false;
 }
 
+// What else the source says of a `new`.
+struct source_notes {
+    bool is_array = false;      // `new T[n]`
+    bool shares_place = false;  // with a `new` in a default argument
+    text deduced = {};          // where the type is not certain: type_answer::candidate
+};
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new. `is_array`: `new T[n]`.
+// direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
+                             const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
@@ -24102,13 +24304,16 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    const std::size_t behind = expression->type_end;
-    if (is_array != nullptr) {
-        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
-    }
     const borrowed_memory meanwhile{names.scratch()};
     const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
-    return without_const(names.pretty(spelling.spelled()));
+    const text type = spelling.spelled();
+    if (notes != nullptr) {
+        const std::size_t behind = expression->type_end;
+        notes->is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+        notes->shares_place = spelling.shares_place();
+        if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
+    }
+    return without_const(names.pretty(type));
 }
 
 }  // namespace symbolize
@@ -24324,6 +24529,277 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
+// implied_new.hpp - the `new T` of a call whose place shows none: it is written somewhere else.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+#define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// --- initialisers of members ---
+
+// Whether a `new` in the class body at `open` is a part of the initialiser of one of its members,
+// not of a function, a parameter or another class.
+inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    bool has_sign = false;
+    while (--at > open) {
+        const text token = tokens[at].spelling;
+        const text behind = tokens[at + 1].spelling;
+        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
+        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
+            at = file.partner(at);
+        } else if (token == "(") {
+            has_sign = false;  // what follows belongs to a parameter, or to an argument
+        } else if (token == "=") {
+            has_sign = true;
+        } else if (token == "{") {
+            const text before = tokens[at - 1].spelling;
+            const bool is_of_member =
+                is_word(before) && kind_of_block(tokens, at) == block_kind::of_function &&
+                !is_listed(before, "const noexcept override final try else do");
+            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
+            has_sign = true;
+        }
+    }
+    return has_sign;
+}
+
+// The number of the first expression behind a token.
+inline std::size_t first_behind(const source_outline& file, std::size_t at) {
+    const list<new_expression>& all = file.expressions();
+    return partition_point(all.data(), all.size(),
+                           [&](const new_expression& each) { return each.begin <= at; });
+}
+
+// The only `new` in the initialisers of the members of the class whose body opens there.
+inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    const new_expression* only = nullptr;
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, open); i < all.size() && all[i].begin < close; ++i) {
+        if (!is_in_initialiser(file, open, all[i].begin)) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    for (std::size_t at = open; at < close; ++at) {
+        if (file.has_new_in_default(file.tokens()[at].spelling)) return nullptr;
+    }
+    return only;
+}
+
+// The `{` of the class whose name stands at `at`; 0: it is no definition.
+inline std::size_t class_body(const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    if (at == 0 || !is_listed(tokens[at - 1].spelling, "struct class")) return 0;
+    for (std::size_t i = at + 1; i < tokens.size() && i < at + 256; ++i) {
+        if (is_listed(tokens[i].spelling, "; ( ) = >")) {
+            if (tokens[i].spelling != ">" || tokens[at + 1].spelling == "<") return 0;
+        }
+        if (tokens[i].spelling == "{") return file.partner(i) != 0 ? i : 0;
+    }
+    return 0;
+}
+
+// The same of the only class of that name in the file.
+inline std::size_t body_of_class(const source_outline& file, text name) {
+    const std::size_t at = file.class_named(name);
+    return at != 0 ? class_body(file, at) : 0;
+}
+
+// Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
+inline bool has_new_before(const source_outline& file, std::size_t brace) {
+    for (std::size_t at = brace; at > 1; --at) {
+        const text token = file.tokens()[at - 1].spelling;
+        if (is_listed(token, "; {") || token == "new") return token == "new";
+        if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
+        if (token == "}") return file.tokens()[at].spelling == ",";        // member{...},
+    }
+    return true;
+}
+
+// `at` is the place of a call in a constructor of that class.
+inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
+                                                    text name) {
+    const list<source_token>& tokens = file.tokens();
+    const text token = tokens[at].spelling;
+    if (token == name) {
+        std::size_t open = class_body(file, at);
+        if (open == 0 && at + 1 < tokens.size() && tokens[at + 1].spelling == "::") {
+            open = body_of_class(file, name);
+        }
+        return open != 0 ? member_initialiser(file, open) : nullptr;
+    }
+    const std::size_t brace = token == "{" ? at : at + 1;
+    if (!is_listed(token, ") {") || brace >= tokens.size() || tokens[brace].spelling != "{" ||
+        has_new_before(file, brace)) {
+        return nullptr;
+    }
+    const std::size_t open = body_of_class(file, name);
+    return open != 0 ? member_initialiser(file, open) : nullptr;
+}
+
+// --- default arguments ---
+
+// The only `new` among the parameters of what is called so.
+inline const new_expression* default_argument(const source_outline& file, text callee) {
+    const new_expression* only = file.default_of(callee);
+    if (only == nullptr) return nullptr;
+    const std::size_t close = file.partner(only->callee + 1);
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, only->callee); i < all.size() && all[i].begin < close;
+         ++i) {
+        if (&all[i] != only) return nullptr;
+    }
+    return has_hidden_new(file, only->callee, close) ? nullptr : only;
+}
+
+// What is called at `at`: a function, or the class of a variable. "": nothing that has a `new` in a
+// default argument.
+inline text callee_at(const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    if (tokens[at].spelling == ")") at = file.partner(at);
+    if (at > 0 && tokens[at].spelling == "(") --at;
+    while (at + 2 < tokens.size() && tokens[at + 1].spelling == "::") at += 2;  // clang: the first
+    const text name = tokens[at].spelling;
+    if (!is_word(name) || file.is_macro(name)) return {};
+    if (file.has_new_in_default(name)) return name;
+    const text before = at > 0 ? tokens[at - 1].spelling : text{};
+    return file.has_new_in_default(before) ? before : text{};
+}
+
+// --- macros ---
+
+// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
+// certain.
+inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    const macro_line* macro = file.definition_of(tokens[at].spelling);
+    if (macro == nullptr) return {};
+    const token_list body = read_tokens(memory, macro->rest);
+    list<text> parameters{memory};
+    list<text> arguments{memory};
+    std::size_t next = 0;
+    if (macro->rest.starts_with("(")) {
+        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
+        const std::size_t close = is_call ? file.partner(at + 1) : 0;
+        if (close == 0) return {};
+        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
+            if (is_word(body.tokens[next].spelling)) {
+                parameters.push_back(body.tokens[next].spelling);
+            }
+        }
+        ++next;
+        const char* begin = nullptr;
+        for (std::size_t i = at + 2; i <= close; ++i) {
+            const text token = tokens[i].spelling;
+            if (i == close || token == ",") {
+                const text last = tokens[i - 1].spelling;
+                const char* const end = last.data() + last.size();
+                arguments.push_back(
+                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
+                begin = nullptr;
+                continue;
+            }
+            if (begin == nullptr) begin = token.data();
+            if (file.is_macro(token)) return {};
+            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
+        }
+    }
+    text_out made{memory};
+    for (; next < body.tokens.size(); ++next) {
+        const text word = body.tokens[next].spelling;
+        if (word == "#" || file.is_macro(word)) return {};
+        std::size_t i = 0;
+        while (i < parameters.size() && parameters[i] != word) ++i;
+        if (i < parameters.size() && i >= arguments.size()) return {};
+        made << (i < parameters.size() ? arguments[i] : word) << ' ';
+    }
+    return made.view();
+}
+
+// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
+// information knows them, and the function and its classes declare no others.
+inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
+                            const new_expression& expression, const type_knowledge& knowledge) {
+    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
+        const text word = made.tokens()[i].spelling;
+        if (!is_word(word) || word == "std" || word == "const") continue;
+        if (builtin_type{}.take(word)) continue;
+        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
+        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
+    }
+    return true;
+}
+
+inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
+                          const function_name& function, const type_knowledge& knowledge) {
+    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
+    const source_outline made{memory, expanded_macro(memory, file, at)};
+    std::size_t count = 0;
+    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1 : 0;
+    if (count != 1 || made.expressions().size() != 1) return {};
+    const new_expression& only = made.expressions()[0];
+    if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
+    return source_spelling{memory, made, only, function, knowledge}.spelled();
+}
+
+// --- all of them ---
+
+// Adds to an answer that the place itself has, or has not, given.
+inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
+                        const type_knowledge& knowledge, type_answer& answer) {
+    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return;
+    if (frame.file.empty() || is_standard_header(frame.file)) return;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at == 0 || at >= file->tokens().size()) return;
+    const source_token& token = file->tokens()[at];
+    if (token.line != frame.line || token.column != frame.column) return;
+    const borrowed_memory meanwhile{names.scratch()};
+    arena& scratch = names.scratch();
+    const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
+    const function_name& function = names.of(frame.function).parts;
+    const std::size_t count = function.components.size();
+    const function_name nobody{};
+    text type;
+    const text callee = callee_at(*file, at);
+    if (!callee.empty()) {
+        const new_expression* implied = default_argument(*file, callee);
+        if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
+        type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
+    } else if (shown == nullptr) {
+        type = type_of_macro(scratch, *file, at, function, knowledge);
+    }
+    if (!type.empty()) {
+        answer.candidate = without_const(names.pretty(type));
+        return;
+    }
+    const bool is_constructor =
+        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
+    if (shown != nullptr || !is_constructor) return;
+    const auto known = sources.implied().insert(&token);
+    if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
+    const new_expression* const member = known.value;
+    if (member == nullptr || !member->has_type) return;
+    type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
+    if (type.empty()) return;
+    answer.name = without_const(names.pretty(type));
+    answer.evidence = type_evidence::source_text;
+    answer.is_array = file->tokens()[member->type_end].spelling == "[";
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+
 // type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
@@ -24458,16 +24934,22 @@ inline text type_from_vtable(arena& memory, text symbol) {
 struct known_fits {
     size_fit of_vtable = size_fit::unknown;
     size_fit of_answer = size_fit::unknown;
+    size_fit of_candidate = size_fit::unknown;
 };
 
 // `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
 // into, "" when it points to none. A vtable says the whole name; but it may be that of a first
 // member, so the block must be as large, and it does not stand against a source text that can be
 // true.
-inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol,
+inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_symbol,
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
-    const bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
+        so_far = {so_far.candidate, type_evidence::source_text};
+        is_refuted = false;
+    }
+    so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
     if (type.empty()) return is_refuted ? type_answer{} : so_far;
     const bool agrees = so_far.is_known() &&
@@ -24508,9 +24990,12 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
         frame.function = {};
         knowledge.meaning = nullptr;
     }
-    bool is_array = false;
-    const text type = type_from_source(names, frame, sources, knowledge, &is_array);
-    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
+    source_notes notes;
+    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
+    answer.candidate = notes.deduced;
+    const bool is_told = !type.empty() || !notes.deduced.empty();
+    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
     return answer;
 }
 
@@ -24569,6 +25054,15 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     symbolize::known_fits fits;
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
+    }
+    if (type.candidate.contains("<") && !type.candidate.ends_with(">")) {
+        const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
+        type.candidate = types != nullptr
+                             ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)
+                             : text{};
+        if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
+    } else if (!type.candidate.empty()) {
+        fits.of_candidate = fit_at(stack.asking_address(), type.candidate);
     }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
@@ -25338,9 +25832,11 @@ public:
     }
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        stack.scoped_type = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
-        stack.type =
-            answer.is_known() ? texts_.printed_type(stack.scoped_type) : named_stack::no_type;
+        const char* name = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
+        stack.type = answer.is_known() ? texts_.printed_type(name) : named_stack::no_type;
+        stack.scoped_type = answer.candidate.empty()
+                                ? name
+                                : texts_.keep(joined(scratch_, name, "\n", answer.candidate));
         stack.evidence = answer.evidence;
         stack.is_array = answer.is_array;
     }
@@ -25647,7 +26143,10 @@ public:
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
-        symbolize::type_answer type{stack.scoped_type, stack.evidence, stack.is_array};
+        const text scoped = stack.scoped_type;
+        const std::size_t end = scoped.find('\n');
+        symbolize::type_answer type{scoped.substr(0, end), stack.evidence, stack.is_array};
+        if (end != text::npos) type.candidate = scoped.substr(end + 1);
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
         stack.is_type_final = true;
         names_.set_type(stack, type);

@@ -141,11 +141,11 @@ def main():
             table(bench)
             return
         for level in ("-O0", "-O2"):
-            check(bench, "-g", level, ["-g"], 94.0)
+            check(bench, "-g", level, ["-g"], 99.0)
         if "clang" not in compiler:  # the table has these for both compilers
-            check(bench, "-g -flto", "-O0", ["-g", "-flto"], 92.0)
-            check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 92.0)
-            check(bench, "-g1", "-O2", ["-g1"], 70.0)
+            check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
+            check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)
+            check(bench, "-g1", "-O2", ["-g1"], 78.0)
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():

@@ -34,8 +34,10 @@ struct named_stack {
     const char* path = "";                           // of the user's frame; "": it has no line
     const char* place = "";  // when there is no line: the function, else the module
     const char* type = no_type;
-    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
-    std::uint64_t number = 0;           // with a path the line, otherwise how far into `place`
+    // As the debug information has it: with unnamed namespaces, and type_answer::candidate behind a
+    // line end.
+    const char* scoped_type = no_type;
+    std::uint64_t number = 0;  // with a path the line, otherwise how far into `place`
     std::uint32_t hash = 0;
     std::uint32_t rule_version = 0;
     std::uint32_t tag = 0;

@@ -70,6 +70,15 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
+    if (type.candidate.contains("<") && !type.candidate.ends_with(">")) {
+        const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
+        type.candidate = types != nullptr
+                             ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)
+                             : text{};
+        if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
+    } else if (!type.candidate.empty()) {
+        fits.of_candidate = fit_at(stack.asking_address(), type.candidate);
+    }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
         fits.of_vtable = fit_at(stack.asking_address(), name);

@@ -81,9 +81,11 @@ public:
     }
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        stack.scoped_type = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
-        stack.type =
-            answer.is_known() ? texts_.printed_type(stack.scoped_type) : named_stack::no_type;
+        const char* name = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
+        stack.type = answer.is_known() ? texts_.printed_type(name) : named_stack::no_type;
+        stack.scoped_type = answer.candidate.empty()
+                                ? name
+                                : texts_.keep(joined(scratch_, name, "\n", answer.candidate));
         stack.evidence = answer.evidence;
         stack.is_array = answer.is_array;
     }

@@ -63,6 +63,9 @@ public:
         return type == nullptr;
     }
 
+    // There are types whose names are in a unit that is not there.
+    bool lacks_names() const noexcept { return lacks_names_; }
+
     // With the namespaces and classes around it: what the name means in a function of that
     // qualified name, the innermost of its scopes first. "" when that is not certain.
     text qualified(text name, text function) const {
@@ -122,7 +125,7 @@ private:
         }
     }
 
-    static void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
+    void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
@@ -132,6 +135,7 @@ private:
                 into.bytes = value.number;
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
+                lacks_names_ = lacks_names_ || (told.name.empty() && into.whole.empty());
                 into.bytes = told.bytes;
                 if (into.whole.empty()) into.whole = told.name;
             }
@@ -171,6 +175,7 @@ private:
     }
 
     table<text, const named_type*> names_;
+    bool lacks_names_ = false;
 };
 
 }  // namespace symbolize

@@ -17,9 +17,11 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/type_names.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/pretty_type.hpp>
 
 #include <cstdint>  // uint64_t
@@ -34,10 +36,30 @@ enum class size_fit {
     other
 };
 
+// Of a pointer or an arithmetic type, as pretty_type spells it; 0: it is none.
+inline std::uint64_t bytes_of_plain_type(text type) noexcept {
+    if (type.ends_with("*")) return sizeof(void*);
+    if (is_listed(type, "bool char")) return 1;
+    if (is_listed(type, "int float wchar_t char32_t unsigned")) return 4;
+    if (is_listed(type, "long double")) return type == "long double" ? 16 : 8;
+    const struct {
+        text name;
+        std::uint64_t bytes;
+    } others[] = {{"signed char", 1},    {"unsigned char", 1},     {"short", 2},
+                  {"unsigned short", 2}, {"unsigned int", 4},      {"unsigned long", 8},
+                  {"long long", 8},      {"unsigned long long", 8}};
+    for (const auto& each : others) {
+        if (type == each.name) return each.bytes;
+    }
+    return 0;
+}
+
 // `type` as a demangler or a source file spells it. A class of a function is looked for by its own
 // name: the debug information does not tell the parameters of that function.
 inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
+    const std::uint64_t plain = bytes_of_plain_type(type);
+    if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
     const function_name name = parse_function_name(memory, type);
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
@@ -51,6 +73,33 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
         fit = size_fit::other;
     }
     return fit;
+}
+
+// What a compiler made of `new box(1)`: the only class of that template that is as large. `begun`
+// is "app::box<", with the first template argument behind it where that is known. "" when it is
+// not certain.
+inline text deduced_class(arena& memory, text begun, const type_names& known,
+                          std::uint64_t block_bytes) {
+    const text path = begun.substr(0, begun.find('<'));
+    const text first = begun.substr(path.size() + 1);
+    const std::size_t scopes = path.rfind(':');
+    const text own = scopes == no_position ? path : path.substr(scopes + 1);
+    text found;
+    if (known.lacks_names()) return {};  // it may be one of those
+    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
+        const text whole = pretty_type(memory, each->whole);
+        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
+        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
+        if (!first.empty() && arguments[0] != first) continue;
+        const bool is_there =
+            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
+        if (!is_there || each->bytes == 0) return {};
+        if (each->bytes != block_bytes) continue;
+        const text type = joined(memory, each->qualified, whole.substr(own.size()));
+        if (!found.empty() && found != type) return {};
+        found = type;
+    }
+    return found;
 }
 
 }  // namespace symbolize

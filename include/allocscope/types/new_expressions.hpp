@@ -51,6 +51,7 @@ struct new_expression {
     // `new auto(x)` has a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
+    std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
 class source_outline {
@@ -62,8 +63,10 @@ public:
           scopes_(memory, list_.tokens, partners_),
           expressions_(memory),
           edges_(memory),
-          names_(memory) {
-        for (const text macro : list_.macros) names_[macro] |= macro_name;
+          names_(memory),
+          defaults_(memory),
+          classes_(memory) {
+        for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
             at = scopes_.see(at);
@@ -91,6 +94,17 @@ public:
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
+    // The only definition of a macro; null: this file does not tell what it stands for.
+    const macro_line* definition_of(text macro) const noexcept {
+        const macro_line* only = nullptr;
+        for (const macro_line& each : list_.macros) {
+            if (each.name != macro) continue;
+            if (only != nullptr || !each.is_certain) return nullptr;
+            only = &each;
+        }
+        return only;
+    }
+
     // A type or a namespace of this file.
     bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
 
@@ -109,6 +123,18 @@ public:
     // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
     // Compilers give it the place of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+
+    // The only `new` in a default argument of what is called so; null: none, or several.
+    const new_expression* default_of(text name) const noexcept {
+        const std::uint32_t* found = defaults_.find(name);
+        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+    }
+
+    // The token with the name of the only class that the file defines so; 0: there are several.
+    std::size_t class_named(text name) const noexcept {
+        const std::uint32_t* found = classes_.find(name);
+        return found != nullptr ? *found : 0;
+    }
 
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
@@ -170,9 +196,11 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
-                    names_[text_at(at + 1)] |=
+                    const std::size_t name = behind_attributes(at + 1);
+                    names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
-                    read_definition(at + 1);
+                    read_definition(name);
+                    if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
                 }
                 break;
             case 'e':
@@ -181,6 +209,16 @@ private:
             default:
                 break;
         }
+    }
+
+    // `struct alignas(64) name`, `struct [[deprecated]] name`.
+    std::size_t behind_attributes(std::size_t at) const noexcept {
+        while (is_listed(text_at(at), "alignas __attribute__ [")) {
+            const std::size_t open = text_at(at) == "[" ? at : at + 1;
+            if (open >= tokens().size() || partners_[open] <= open) return at;
+            at = partners_[open] + 1;
+        }
+        return at;
     }
 
     // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
@@ -223,21 +261,28 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
-        if (text_before(found.begin) == "=") see_default(found.begin);
+        if (text_before(found.begin) == "=") see_default(found);
         keep(found);
     }
 
-    // `at` may be in a list of parameters.
-    void see_default(std::size_t at) {
+    // It may be in a list of parameters.
+    void see_default(new_expression& found) {
+        std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
             const text token = tokens()[--at].spelling;
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
                 names_[text_at(at - 1)] |= defaulting_name;
+                found.callee = at - 1;
                 return;
             }
         }
+    }
+
+    void see_class(std::size_t name) {
+        const auto known = classes_.insert(text_at(name));
+        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
 
     void keep(new_expression& found) {
@@ -246,6 +291,10 @@ private:
             found.reach = expressions_.back().reach;
         }
         const auto number = static_cast<std::uint32_t>(expressions_.size());
+        if (found.callee != 0) {
+            const auto known = defaults_.insert(text_at(found.callee));
+            known.value = known.is_new ? number + 1 : 0;
+        }
         const auto begins = edges_.insert(found.begin);
         if (begins.is_new) begins.value = number;
         const auto ends = edges_.insert(found.last);
@@ -380,6 +429,8 @@ private:
     list<new_expression> expressions_;
     table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
     table<text, unsigned> names_;
+    table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
+    table<text, std::uint32_t> classes_;   // the token of the name
     bool uses_namespace_std_ = false;
 };
 

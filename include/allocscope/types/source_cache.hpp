@@ -58,7 +58,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -77,9 +77,14 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
+    // What a class gives its members where a constructor is, by the token there; null: nothing that
+    // is certain.
+    table<const void*, const new_expression*>& implied() noexcept { return implied_; }
+
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
+        implied_ = table<const void*, const new_expression*>{memory_};
         memory_.release();
     }
 
@@ -100,6 +105,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
+    table<const void*, const new_expression*> implied_;
 };
 
 }  // namespace symbolize

@@ -35,9 +35,16 @@ struct source_token {
     int column;
 };
 
+// A `#define`, or an `#undef`, of this file.
+struct macro_line {
+    text name;
+    text rest;        // what follows the name, up to the end of the directive
+    bool is_certain;  // it is no `#undef`, and stands in no `#if`
+};
+
 struct token_list {
     list<source_token> tokens;
-    list<text> macros;  // names defined in this file
+    list<macro_line> macros;
 };
 
 inline bool is_word(text token) noexcept {
@@ -48,7 +55,7 @@ class source_lexer {
 public:
     source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
-        result_.macros = list<text>{memory};
+        result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
     }
 
@@ -159,10 +166,15 @@ private:
             }
         }
         text directive = without_blanks(source_.substr(begin, at_ - begin));
-        if (!directive.starts_with("define")) return;
-        directive.remove_prefix(6);
+        if (directive.starts_with("if")) ++conditions_;
+        if (directive.starts_with("endif")) --conditions_;
+        const bool defines = directive.starts_with("define");
+        if (!defines && !directive.starts_with("undef")) return;
+        directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
-        result_.macros.push_back(directive.substr(0, skip_word(directive, 0)));
+        const std::size_t behind = skip_word(directive, 0);
+        result_.macros.push_back(
+            {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
     }
 
     static text without_blanks(text line) noexcept {
@@ -207,6 +219,7 @@ private:
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
     int line_ = 1;
+    int conditions_ = 0;  // that are open
     bool is_line_start_ = true;
     token_list result_;
 };

@@ -52,6 +52,10 @@ struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
     bool is_array = false;  // said to be: the block may be larger than one of them
+    // What it is if the name is refuted, or there is none, and the block is as large as one of
+    // them: "app::part". With "<" at its end, or with the first argument of a template behind that:
+    // a class made from that template, "app::box<int". "": nothing is.
+    text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 

@@ -23,6 +23,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/entry_types.hpp>
+#include <allocscope/types/default_arguments.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
@@ -160,6 +161,49 @@ public:
         return type.view();
     }
 
+    // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
+    // "" for anything else. An aggregate in braces need not be described.
+    text deduced() const {
+        const list<source_token>& tokens = file_.tokens();
+        const std::size_t open = expression_.type_end;
+        if (!expression_.has_initialiser || tokens[open].spelling != "(") return {};
+        if (expression_.is_of_value || expression_.is_of_variable) return {};
+        text_out path{memory_};
+        for (std::size_t i = expression_.type_begin; i < open; ++i) {
+            const text word = tokens[i].spelling;
+            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
+            if (!is_name && word != "::") return {};
+            path << word;
+        }
+        const std::size_t last = open - 1;
+        const text own = tokens[last].spelling;
+        const bool is_local =
+            find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
+        if (is_local || !is_bare_template(last, open, own)) return {};
+        path << '<';
+        const std::size_t close = file_.partner(open);
+        std::size_t end = close;  // of the type in `T()` or `T{}`
+        if (is_listed(tokens[close - 1].spelling, ") }")) end = file_.partner(close - 1);
+        text_out first{memory_};
+        text argument;
+        int depth = 0;  // of angle brackets
+        for (std::size_t i = open + 1; i < end; ++i) {
+            const text token = tokens[i].spelling;
+            if (token == "<") ++depth;
+            if (token == ">") --depth;
+            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
+            if (is_word(token) && depth == 0) argument = token;
+        }
+        if (end == close || !is_certain_type(argument) || argument == own ||
+            !write(first, open + 1, end, 1)) {
+            return path.view();
+        }
+        path << pretty_type(memory_, first.view());
+        return path.view();
+    }
+
+    bool shares_place() const { return file_.has_new_in_default(own_name()); }
+
 private:
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
@@ -220,6 +264,7 @@ private:
                     word = known;
                     is_of_library = false;
                 } else if (!is_inner) {
+                    if (is_inner_class(i, begin, depth)) return false;
                     const bool has_arguments = i + 1 < end && tokens[i + 1].spelling == "<";
                     word = meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
@@ -369,6 +414,27 @@ private:
                knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
     }
 
+    // The debug information may not tell that these are, or have another type of that name.
+    static bool is_standard_template(text word) noexcept {
+        return find_default_rule(word) != nullptr ||
+               is_listed(word,
+                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
+                         "valarray atomic lock_guard unique_lock scoped_lock");
+    }
+
+    // A class inside of the template, which is another one in each instantiation.
+    bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
+        if (headers_.empty() && instantiated_.empty()) return false;
+        const text word = file_.tokens()[at].spelling;
+        if (is_parameter(word)) return false;
+        for (const std::size_t i : instantiated_) {
+            if (name_.components[i].name == word) return false;
+        }
+        const local_name local =
+            find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
+        return local.what == local_name::kind::other && !local.is_of_function;
+    }
+
     // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
     // `meaning` is what stands for the word at `at`.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
@@ -377,10 +443,12 @@ private:
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
         const text word = tokens[at].spelling;
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
-        return !is_replaced &&
-               (file_.is_class_template(word) ||
-                (knowledge_.kind != nullptr &&
-                 knowledge_.kind(knowledge_.context, word) == name_kind::class_template));
+        if (is_replaced || file_.is_class_template(word)) return !is_replaced;
+        const bool is_of_library = meaning.starts_with("std::") ||
+                                   (at > 1 && is_listed(tokens[at - 2].spelling, "std pmr"));
+        if (is_of_library && is_standard_template(word)) return true;
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
     }
 
     arena& memory_;
@@ -433,10 +501,17 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     return false;
 }
 
+// What else the source says of a `new`.
+struct source_notes {
+    bool is_array = false;      // `new T[n]`
+    bool shares_place = false;  // with a `new` in a default argument
+    text deduced = {};          // where the type is not certain: type_answer::candidate
+};
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new. `is_array`: `new T[n]`.
+// direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
+                             const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
@@ -450,13 +525,16 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    const std::size_t behind = expression->type_end;
-    if (is_array != nullptr) {
-        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
-    }
     const borrowed_memory meanwhile{names.scratch()};
     const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
-    return without_const(names.pretty(spelling.spelled()));
+    const text type = spelling.spelled();
+    if (notes != nullptr) {
+        const std::size_t behind = expression->type_end;
+        notes->is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+        notes->shares_place = spelling.shares_place();
+        if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
+    }
+    return without_const(names.pretty(type));
 }
 
 }  // namespace symbolize

@@ -37,6 +37,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/class_size.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/read_names.hpp>
@@ -175,16 +176,22 @@ inline text type_from_vtable(arena& memory, text symbol) {
 struct known_fits {
     size_fit of_vtable = size_fit::unknown;
     size_fit of_answer = size_fit::unknown;
+    size_fit of_candidate = size_fit::unknown;
 };
 
 // `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
 // into, "" when it points to none. A vtable says the whole name; but it may be that of a first
 // member, so the block must be as large, and it does not stand against a source text that can be
 // true.
-inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol,
+inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_symbol,
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
-    const bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
+        so_far = {so_far.candidate, type_evidence::source_text};
+        is_refuted = false;
+    }
+    so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
     if (type.empty()) return is_refuted ? type_answer{} : so_far;
     const bool agrees = so_far.is_known() &&
@@ -225,9 +232,12 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
         frame.function = {};
         knowledge.meaning = nullptr;
     }
-    bool is_array = false;
-    const text type = type_from_source(names, frame, sources, knowledge, &is_array);
-    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
+    source_notes notes;
+    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
+    answer.candidate = notes.deduced;
+    const bool is_told = !type.empty() || !notes.deduced.empty();
+    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
     return answer;
 }
 

@@ -49,12 +49,23 @@ TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
           std::vector<std::vector<int>>{{1, 1}, {2, 2}, {3, 4}, {3, 6}, {3, 9}, {4, 1}, {5, 1}});
 }
 
-TEST_CASE("source_tokens: the names of macros are remembered") {
+TEST_CASE("source_tokens: macros are remembered, with what they stand for") {
     arena memory;
-    const token_list list = read_tokens(memory, "#define ONE 1\n #  define TWO(x) x\n#undef ONE\n");
-    REQUIRE(list.macros.size() == 2);
-    CHECK(list.macros[0] == "ONE");
-    CHECK(list.macros[1] == "TWO");
+    const token_list list = read_tokens(memory,
+                                        "#define ONE 1\n #  define TWO(x) x + \\\n x\n#undef ONE\n"
+                                        "#if A\n#ifdef B\n#endif\n#define THREE\n#endif\n"
+                                        "#define FOUR 4\n");
+    REQUIRE(list.macros.size() == 5);
+    CHECK(list.macros[0].name == "ONE");
+    CHECK(list.macros[0].rest == " 1");
+    CHECK(list.macros[0].is_certain);
+    CHECK(list.macros[1].name == "TWO");
+    CHECK(list.macros[1].rest == "(x) x + \\\n x");
+    CHECK(list.macros[2].name == "ONE");
+    CHECK_FALSE(list.macros[2].is_certain);  // #undef
+    CHECK(list.macros[3].name == "THREE");
+    CHECK_FALSE(list.macros[3].is_certain);  // #if
+    CHECK(list.macros[4].is_certain);
 }
 
 TEST_CASE("source_tokens: a source that breaks off is read to its end") {

@@ -418,6 +418,36 @@ TEST_CASE("source_cache: a file that was written after the module was built is n
     CHECK(sources.find(file.path().c_str()) != nullptr);
 }
 
+TEST_CASE("type_from_source: a class inside of a template is told by the debug information") {
+    const auto type_of = [](const std::string& source) {
+        const source_file file{source + "\n"};
+        arena memory;
+        code_frame frame;
+        frame.function = "box<int>::f()";
+        frame.file = file.path().c_str();
+        frame.line = 1;
+        source_cache sources;
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.meaning = [](void*, allocscope::plain::text name,
+                               allocscope::symbolize::asked_name, arena&) {
+            return allocscope::plain::text{name == "part" ? "box<int>::part" : ""};
+        };
+        allocscope::symbolize::read_names names{memory};
+        const auto type = type_from_source(names, frame, sources, knowledge);
+        return type.empty() ? "?" : std::string{type.data(), type.size()};
+    };
+    const auto in_box = [&](const char* body) {
+        return type_of(std::string("template <class T> struct box {") + body + "};");
+    };
+    CHECK(in_box("struct part { T t; }; void f() { new part; }") == "box<int>::part");
+    // It is another one in each box, and nothing tells.
+    CHECK(in_box("struct node { T t; }; void f() { new node; }") == "?");
+    // A class of the function, which compilers seldom describe, is not what the box has.
+    CHECK(in_box("void f() { struct part { T t; }; new part; }") == "part");
+    CHECK(in_box("struct part {}; void f() { struct part { T t; }; new part; }") == "part");
+    CHECK(in_box("void f() { new box; }") == "box<int>");
+}
+
 TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro") {
     const auto type_of = [](const std::string& source, const char* function = "main") {
         const source_file file{source + "\n"};

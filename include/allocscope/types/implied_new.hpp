@@ -1,0 +1,303 @@
+// implied_new.hpp - the `new T` of a call whose place shows none: it is written somewhere else.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_ladder.hpp, when no `new` stands at the place of a call
+// Threads:  one cache belongs to one thread
+// Memory:   of the arena of read_names
+//
+//     struct pool {                        g++ names `pool` for the call in the constructor that it
+//         part* first = new part;          makes, and the brace before the body for one that is
+//         pool(int n) : size(n) {}         written
+//     };
+//     run(1);                              void run(int, part* p = new part): g++ names the bracket
+//                                          of the call, clang the function
+//     keep(MAKE(part));                    #define MAKE(T) new T: both name MAKE
+//
+// The initialiser of a member is certain when the class has one only. The other two are candidates:
+// the block must be as large as the type.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+#define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/local_names.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/read_names.hpp>
+#include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_tokens.hpp>
+#include <allocscope/types/type_from_source.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// --- initialisers of members ---
+
+// Whether a `new` in the class body at `open` is a part of the initialiser of one of its members,
+// not of a function, a parameter or another class.
+inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    bool has_sign = false;
+    while (--at > open) {
+        const text token = tokens[at].spelling;
+        const text behind = tokens[at + 1].spelling;
+        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
+        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
+            at = file.partner(at);
+        } else if (token == "(") {
+            has_sign = false;  // what follows belongs to a parameter, or to an argument
+        } else if (token == "=") {
+            has_sign = true;
+        } else if (token == "{") {
+            const text before = tokens[at - 1].spelling;
+            const bool is_of_member =
+                is_word(before) && kind_of_block(tokens, at) == block_kind::of_function &&
+                !is_listed(before, "const noexcept override final try else do");
+            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
+            has_sign = true;
+        }
+    }
+    return has_sign;
+}
+
+// The number of the first expression behind a token.
+inline std::size_t first_behind(const source_outline& file, std::size_t at) {
+    const list<new_expression>& all = file.expressions();
+    return partition_point(all.data(), all.size(),
+                           [&](const new_expression& each) { return each.begin <= at; });
+}
+
+// The only `new` in the initialisers of the members of the class whose body opens there.
+inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    const new_expression* only = nullptr;
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, open); i < all.size() && all[i].begin < close; ++i) {
+        if (!is_in_initialiser(file, open, all[i].begin)) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    for (std::size_t at = open; at < close; ++at) {
+        if (file.has_new_in_default(file.tokens()[at].spelling)) return nullptr;
+    }
+    return only;
+}
+
+// The `{` of the class whose name stands at `at`; 0: it is no definition.
+inline std::size_t class_body(const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    if (at == 0 || !is_listed(tokens[at - 1].spelling, "struct class")) return 0;
+    for (std::size_t i = at + 1; i < tokens.size() && i < at + 256; ++i) {
+        if (is_listed(tokens[i].spelling, "; ( ) = >")) {
+            if (tokens[i].spelling != ">" || tokens[at + 1].spelling == "<") return 0;
+        }
+        if (tokens[i].spelling == "{") return file.partner(i) != 0 ? i : 0;
+    }
+    return 0;
+}
+
+// The same of the only class of that name in the file.
+inline std::size_t body_of_class(const source_outline& file, text name) {
+    const std::size_t at = file.class_named(name);
+    return at != 0 ? class_body(file, at) : 0;
+}
+
+// Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
+inline bool has_new_before(const source_outline& file, std::size_t brace) {
+    for (std::size_t at = brace; at > 1; --at) {
+        const text token = file.tokens()[at - 1].spelling;
+        if (is_listed(token, "; {") || token == "new") return token == "new";
+        if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
+        if (token == "}") return file.tokens()[at].spelling == ",";        // member{...},
+    }
+    return true;
+}
+
+// `at` is the place of a call in a constructor of that class.
+inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
+                                                    text name) {
+    const list<source_token>& tokens = file.tokens();
+    const text token = tokens[at].spelling;
+    if (token == name) {
+        std::size_t open = class_body(file, at);
+        if (open == 0 && at + 1 < tokens.size() && tokens[at + 1].spelling == "::") {
+            open = body_of_class(file, name);
+        }
+        return open != 0 ? member_initialiser(file, open) : nullptr;
+    }
+    const std::size_t brace = token == "{" ? at : at + 1;
+    if (!is_listed(token, ") {") || brace >= tokens.size() || tokens[brace].spelling != "{" ||
+        has_new_before(file, brace)) {
+        return nullptr;
+    }
+    const std::size_t open = body_of_class(file, name);
+    return open != 0 ? member_initialiser(file, open) : nullptr;
+}
+
+// --- default arguments ---
+
+// The only `new` among the parameters of what is called so.
+inline const new_expression* default_argument(const source_outline& file, text callee) {
+    const new_expression* only = file.default_of(callee);
+    if (only == nullptr) return nullptr;
+    const std::size_t close = file.partner(only->callee + 1);
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = first_behind(file, only->callee); i < all.size() && all[i].begin < close;
+         ++i) {
+        if (&all[i] != only) return nullptr;
+    }
+    return has_hidden_new(file, only->callee, close) ? nullptr : only;
+}
+
+// What is called at `at`: a function, or the class of a variable. "": nothing that has a `new` in a
+// default argument.
+inline text callee_at(const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    if (tokens[at].spelling == ")") at = file.partner(at);
+    if (at > 0 && tokens[at].spelling == "(") --at;
+    while (at + 2 < tokens.size() && tokens[at + 1].spelling == "::") at += 2;  // clang: the first
+    const text name = tokens[at].spelling;
+    if (!is_word(name) || file.is_macro(name)) return {};
+    if (file.has_new_in_default(name)) return name;
+    const text before = at > 0 ? tokens[at - 1].spelling : text{};
+    return file.has_new_in_default(before) ? before : text{};
+}
+
+// --- macros ---
+
+// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
+// certain.
+inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    const macro_line* macro = file.definition_of(tokens[at].spelling);
+    if (macro == nullptr) return {};
+    const token_list body = read_tokens(memory, macro->rest);
+    list<text> parameters{memory};
+    list<text> arguments{memory};
+    std::size_t next = 0;
+    if (macro->rest.starts_with("(")) {
+        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
+        const std::size_t close = is_call ? file.partner(at + 1) : 0;
+        if (close == 0) return {};
+        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
+            if (is_word(body.tokens[next].spelling)) {
+                parameters.push_back(body.tokens[next].spelling);
+            }
+        }
+        ++next;
+        const char* begin = nullptr;
+        for (std::size_t i = at + 2; i <= close; ++i) {
+            const text token = tokens[i].spelling;
+            if (i == close || token == ",") {
+                const text last = tokens[i - 1].spelling;
+                const char* const end = last.data() + last.size();
+                arguments.push_back(
+                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
+                begin = nullptr;
+                continue;
+            }
+            if (begin == nullptr) begin = token.data();
+            if (file.is_macro(token)) return {};
+            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
+        }
+    }
+    text_out made{memory};
+    for (; next < body.tokens.size(); ++next) {
+        const text word = body.tokens[next].spelling;
+        if (word == "#" || file.is_macro(word)) return {};
+        std::size_t i = 0;
+        while (i < parameters.size() && parameters[i] != word) ++i;
+        if (i < parameters.size() && i >= arguments.size()) return {};
+        made << (i < parameters.size() ? arguments[i] : word) << ' ';
+    }
+    return made.view();
+}
+
+// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
+// information knows them, and the function and its classes declare no others.
+inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
+                            const new_expression& expression, const type_knowledge& knowledge) {
+    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
+        const text word = made.tokens()[i].spelling;
+        if (!is_word(word) || word == "std" || word == "const") continue;
+        if (builtin_type{}.take(word)) continue;
+        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
+        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
+    }
+    return true;
+}
+
+inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
+                          const function_name& function, const type_knowledge& knowledge) {
+    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
+    const source_outline made{memory, expanded_macro(memory, file, at)};
+    std::size_t count = 0;
+    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1 : 0;
+    if (count != 1 || made.expressions().size() != 1) return {};
+    const new_expression& only = made.expressions()[0];
+    if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
+    return source_spelling{memory, made, only, function, knowledge}.spelled();
+}
+
+// --- all of them ---
+
+// Adds to an answer that the place itself has, or has not, given.
+inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
+                        const type_knowledge& knowledge, type_answer& answer) {
+    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return;
+    if (frame.file.empty() || is_standard_header(frame.file)) return;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at == 0 || at >= file->tokens().size()) return;
+    const source_token& token = file->tokens()[at];
+    if (token.line != frame.line || token.column != frame.column) return;
+    const borrowed_memory meanwhile{names.scratch()};
+    arena& scratch = names.scratch();
+    const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
+    const function_name& function = names.of(frame.function).parts;
+    const std::size_t count = function.components.size();
+    const function_name nobody{};
+    text type;
+    const text callee = callee_at(*file, at);
+    if (!callee.empty()) {
+        const new_expression* implied = default_argument(*file, callee);
+        if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
+        type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
+    } else if (shown == nullptr) {
+        type = type_of_macro(scratch, *file, at, function, knowledge);
+    }
+    if (!type.empty()) {
+        answer.candidate = without_const(names.pretty(type));
+        return;
+    }
+    const bool is_constructor =
+        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
+    if (shown != nullptr || !is_constructor) return;
+    const auto known = sources.implied().insert(&token);
+    if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
+    const new_expression* const member = known.value;
+    if (member == nullptr || !member->has_type) return;
+    type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
+    if (type.empty()) return;
+    answer.name = without_const(names.pretty(type));
+    answer.evidence = type_evidence::source_text;
+    answer.is_array = file->tokens()[member->type_end].spelling == "[";
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP

@@ -1,0 +1,183 @@
+#include <allocscope/types/implied_new.hpp>
+#include <allocscope/types/type_ladder.hpp>
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+using allocscope::plain::arena;
+using allocscope::plain::list;
+using allocscope::plain::text;
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::known_fits;
+using allocscope::symbolize::name_kind;
+using allocscope::symbolize::size_fit;
+using allocscope::symbolize::source_cache;
+using allocscope::symbolize::type_answer;
+using allocscope::symbolize::type_evidence;
+using allocscope::symbolize::type_knowledge;
+
+namespace {
+
+// "part": certain; "part if as large": a candidate; "w, else part": refuted by its size; "?".
+std::string type_at_mark(std::string source, const char* function = "main") {
+    const std::size_t mark = source.find('@');
+    REQUIRE(mark != std::string::npos);
+    source.erase(mark, 1);
+    int line = 1;
+    int column = 1;
+    for (std::size_t i = 0; i < mark; ++i) {
+        column = source[i] == '\n' ? 1 : column + 1;
+        line += source[i] == '\n' ? 1 : 0;
+    }
+    const std::string path = "/tmp/allocscope_implied_" + std::to_string(::getpid());
+    std::ofstream{path} << source;
+    arena memory;
+    code_frame frame;
+    frame.function = function;
+    frame.file = path.c_str();
+    frame.line = line;
+    frame.column = column;
+    list<code_frame> frames{memory};
+    frames.push_back(frame);
+    source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, text name) {
+        const bool is_type = name == "part" || name == "other" || name == "app";
+        return is_type ? name_kind::type : name_kind::unknown;
+    };
+    knowledge.is_sized = [](void*, text) { return true; };
+    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, knowledge);
+    ::unlink(path.c_str());
+    const std::string name{answer.name.data(), answer.name.size()};
+    const std::string candidate{answer.candidate.data(), answer.candidate.size()};
+    if (candidate.empty()) return name;
+    return answer.is_known() ? name + ", else " + candidate : candidate + " if as large";
+}
+
+}  // namespace
+
+TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ makes") {
+    const auto seen = [](const std::string& body) {
+        return type_at_mark("struct @pool {" + body + "};", "app::pool::pool()");
+    };
+    CHECK(seen("long n = 3; part* p = new part;") == "part");
+    CHECK(seen("part* p{new part(3)};") == "part");
+    CHECK(seen("part* p = {new part};") == "part");
+    CHECK(seen("box p = f({1}, {new part});") == "part");
+    CHECK(seen("std::unique_ptr<part> p = std::unique_ptr<part>(new part);") == "part");
+    CHECK(seen("void f() { new other; } part* p = new part; void g(other* o);") == "part");
+    CHECK(seen("void f() { auto g = [=] { new other; }; } part* p{new part};") == "part");
+    CHECK(seen("struct in { other* o = new other; }; part* p = new part;") == "part");
+    CHECK(seen("part* p = new part; part* q = new part;") == "?");
+    CHECK(seen("part* p = new part; other* q = f({1}, new other);") == "?");
+    CHECK(seen("void f() { new part; }") == "?");
+    CHECK(seen("pool(int) : p(new part) {} part* p;") == "?");
+    CHECK(seen("struct in { part* p = new part; };") == "?");
+    CHECK(seen("part* p = MAKE(part); other* o = new other;") == "?");
+    CHECK(seen("part* p = new unknown;") == "?");
+    // A `new` in a default argument would be placed there, too.
+    CHECK(seen("other o; part* p = new part; }; struct other { other(int* n = new int);") == "?");
+    const std::string array = "struct @pool final : base { part* p = new part[3]; };";
+    CHECK(type_at_mark(array, "pool::pool()") == "part");
+    CHECK(type_at_mark("struct @pool { part* p = new part; };", "run()") == "?");
+    const char* of_template = "template <class T> struct @pool { T* p = new T; };";
+    CHECK(type_at_mark(of_template, "pool<int>::pool()") == "int");
+}
+
+TEST_CASE("implied_new: the initialiser of a member, in a constructor that is written") {
+    const auto seen = [](const std::string& body, const std::string& behind = "") {
+        return type_at_mark("struct pool {" + body + "};" + behind, "pool::pool(int)");
+    };
+    CHECK(seen("part* p = new part; pool(int) @{ f(); }") == "part");
+    CHECK(seen("part* p = new part; int n; pool(int m) : n(m@) { f(); }") == "part");
+    CHECK(seen("part* p = new part; pool(int);", "pool::pool(int) @{ f(); }") == "part");
+    CHECK(seen("part* p = new part; pool();", "@pool::pool() = default;") == "part");
+    CHECK(seen("part* p = new part; other* o; pool(int) : o(new other(3@)) {}") == "other");
+    CHECK(seen("part* p = new part; other* o; pool(int) : o(f(new other)@) {}") == "?");
+    CHECK(seen("part* p = new part; pool(int) { f(3@); }") == "?");
+    CHECK(seen("part* p = new part; pool(int) @{}",
+               "namespace n { struct pool { other* o = new other; }; }") == "?");
+}
+
+TEST_CASE("implied_new: a default argument is the type where the size says so") {
+    const std::string run = "void run(int n, part* p = new part());\n";
+    CHECK(type_at_mark(run + "run@(1);") == "part if as large");
+    CHECK(type_at_mark(run + "@run(1);") == "part if as large");
+    CHECK(type_at_mark(run + "@app::run(1);") == "part if as large");
+    CHECK(type_at_mark(run + "walk@(1);") == "?");
+    const std::string w = "struct w { w(int, part* p = new part); };\n";
+    CHECK(type_at_mark(w + "auto* o = @new w(3);") == "w");
+    CHECK(type_at_mark(w + "auto* o = new w(3@);") == "w, else part");
+    CHECK(type_at_mark(w + "auto* o = new @w;") == "w, else part");
+    CHECK(type_at_mark(w + "auto* o = new @w(3);") == "part if as large");  // clang's, of the part
+    CHECK(type_at_mark(w + "w one(3@);") == "part if as large");
+    CHECK(type_at_mark(w + "w @one(3);") == "part if as large");
+    CHECK(type_at_mark(run + "void run(other* o = new other);\nrun@(1);") == "?");
+    CHECK(type_at_mark("void run(part* p = new part, other* o = f(new other));\nrun@(1);") == "?");
+    CHECK(type_at_mark("template <class T> void run(T* p = new T);\nrun@<int>();") == "?");
+}
+
+TEST_CASE("implied_new: what a macro makes is the type where the size says so") {
+    const std::string make = "#define MAKE(T, ...) new T(__VA_ARGS__)  // one\n";
+    CHECK(type_at_mark(make + "keep(@MAKE(part, 1, f(2)));") == "part if as large");
+    CHECK(type_at_mark(make + "keep(@MAKE(app::part));") == "app::part if as large");
+    CHECK(type_at_mark(make + "keep(@MAKE(std::map<int, char>));") == "?");  // two arguments
+    CHECK(type_at_mark(make + "keep(@MAKE(unknown));") == "?");
+    CHECK(type_at_mark(make + "void f() { using part = long; @MAKE(part); }") == "?");
+    CHECK(type_at_mark(make + "struct s { struct part {}; void f() { @MAKE(part); } };") == "?");
+    CHECK(type_at_mark(make + "template <class T> void f() { @MAKE(T); }", "void f<int>()") == "?");
+    CHECK(type_at_mark("#define PART new part\nauto* p = @PART;") == "part if as large");
+    CHECK(type_at_mark("#define PART new part\nauto* p = PART(3@);") == "part if as large");
+    CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "?");
+    CHECK(type_at_mark("#define TWO(T) f(new T, new T)\n@TWO(part);") == "?");
+    CHECK(type_at_mark("#define TWO(T) f(new (g) T, new T)\n@TWO(part);") == "?");
+    CHECK(type_at_mark("#define JOIN(T) new T##_s\n@JOIN(part);") == "?");
+    CHECK(type_at_mark("#define P part\n#define MAKE() new P\n@MAKE();") == "?");
+    CHECK(type_at_mark("#define P part\n#define MAKE(T) new T\n@MAKE(P);") == "?");
+    CHECK(type_at_mark("#if A\n#define MAKE new part\n#endif\n@MAKE;") == "?");
+    CHECK(type_at_mark("#define MAKE new part\n#undef MAKE\n@MAKE;") == "?");
+    CHECK(type_at_mark("#define MAKE new part\n#define MAKE new other\n@MAKE;") == "?");
+}
+
+TEST_CASE("implied_new: a template without arguments is one of its classes") {
+    const std::string box = "template <class T> struct box { box(T); };\n";
+    CHECK(type_at_mark(box + "auto* p = @new box(x);") == "box< if as large");
+    CHECK(type_at_mark(box + "auto* p = @new app::box(f(x), 3);") == "app::box< if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box(part());") == "box<part if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box(long{});") == "box<long if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box(app::part(1, 2));") ==
+          "box<app::part if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box(box(1));") == "box< if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box(f(1));") == "box< if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box(x.part());") == "box< if as large");
+    CHECK(type_at_mark(box + "auto* p = @new box{1};") == "?");  // it may be an aggregate
+    CHECK(type_at_mark(box + "auto* p = @new box<int>(1);") == "box<int>");
+    CHECK(type_at_mark("auto* p = @new std::vector(x);") == "std::vector< if as large");
+    CHECK(type_at_mark("auto* p = @new std::vector{1, 2};") == "?");
+}
+
+TEST_CASE("implied_new: a candidate is the type when the block is as large") {
+    arena memory;
+    const auto seen = [&](type_answer so_far, size_fit of_answer, size_fit of_candidate,
+                          const char* symbol = "") {
+        so_far.candidate = "part";
+        known_fits fits{size_fit::unknown, of_answer, of_candidate};
+        const type_answer made = allocscope::symbolize::with_vtable(memory, so_far, symbol, fits);
+        CHECK(made.candidate.empty());
+        return std::string{made.name.data(), made.name.size()};
+    };
+    const type_answer source{"w", type_evidence::source_text};
+    CHECK(seen({}, size_fit::unknown, size_fit::same) == "part");
+    CHECK(seen({}, size_fit::unknown, size_fit::other) == "?");
+    CHECK(seen({}, size_fit::unknown, size_fit::unknown) == "?");
+    CHECK(seen(source, size_fit::other, size_fit::same) == "part");
+    CHECK(seen(source, size_fit::other, size_fit::other) == "?");
+    CHECK(seen(source, size_fit::same, size_fit::same) == "w");
+    CHECK(seen(source, size_fit::unknown, size_fit::same) == "w");
+    CHECK(seen({}, size_fit::unknown, size_fit::same, "vtable for app::part") == "app::part");
+}

@@ -348,8 +348,12 @@ ALLOCSCOPE_NAMESPACE_END
 #endif
 
 #if defined(__clang__)
-    #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
+    #define ALLOCSCOPE_COLD_BEGIN                                                               \
+        _Pragma("clang optimize off") _Pragma(                                                  \
+            "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
+            ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_COLD_END \
+        ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop") _Pragma("clang optimize on")
     #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
     #define ALLOCSCOPE_COOL_END ALLOCSCOPE_COLD_END
     #define ALLOCSCOPE_RARE_BEGIN                                                      \
@@ -3198,7 +3202,7 @@ public:
     bool ok() const noexcept { return ok_; }
     bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
-    byte_view bytes() const noexcept { return bytes_; }
+    ALLOCSCOPE_FAST_PATH byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
     void fail() noexcept { ok_ = false; }
 
@@ -4086,7 +4090,7 @@ template <class T>
 class atomic {
 public:
     atomic() noexcept = default;  // as std::atomic in C++17: the value is not defined
-    constexpr atomic(T value) noexcept : value_(value) {}
+    ALLOCSCOPE_FAST_PATH constexpr atomic(T value) noexcept : value_(value) {}
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
 
@@ -4372,7 +4376,7 @@ public:
 
     // An object that lives as long as the arena; its destructor is never called.
     template <class T, class... Arguments>
-    T* make(Arguments&&... arguments) {
+    ALLOCSCOPE_FAST_PATH T* make(Arguments&&... arguments) {
         static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
         return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
     }
@@ -5167,8 +5171,6 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <type_traits>
-
 // list.hpp - an array of values in the memory of an arena.
 
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
@@ -5256,8 +5258,8 @@ public:
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
 
 protected:
-    any_list() noexcept = default;
-    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
+    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
 
     raw_list raw_;
 };
@@ -5265,7 +5267,7 @@ protected:
 template <class T>
 class list : public any_list {
 public:
-    list() noexcept = default;  // stays empty: it has no memory
+    ALLOCSCOPE_FAST_PATH constexpr list() noexcept {}  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
 
     ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
@@ -5276,8 +5278,8 @@ public:
     ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
 
     // The reference to the new value is valid until the next one is added.
-    T& push_back(const T& value) {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+    ALLOCSCOPE_FAST_PATH T& push_back(const T& value) {
+        static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
         if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
             return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
@@ -5288,12 +5290,12 @@ public:
     }
 
     // The first time, makes room for exactly as many as are wanted.
-    void reserve(std::size_t room) {
+    ALLOCSCOPE_FAST_PATH void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
 
     // Moves to `memory` what was gathered in borrowed memory.
-    void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
+    ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
     void resize(std::size_t size) {
@@ -5470,14 +5472,14 @@ public:
         read_tables(memory);
     }
 
-    bool is_readable() const { return header_.is_valid; }
+    ALLOCSCOPE_FAST_PATH bool is_readable() const { return header_.is_valid; }
     // Null: it is read from memory.
     const char* path() const { return path_; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
+    ALLOCSCOPE_FAST_PATH const detail::build_id& id() const { return id_; }
+    ALLOCSCOPE_FAST_PATH const detail::file_identity& identity() const { return identity_; }
+    ALLOCSCOPE_FAST_PATH const list<named_section>& sections() const { return sections_; }
     // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t lowest_code() const { return lowest_code_; }
 
     const detail::elf_section* find(const char* name) const {
         for (const named_section& candidate : sections_) {
@@ -6082,8 +6084,8 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
 
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
-void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
-    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+    static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
     const comes_first first = [](const void* a, const void* b, const void* order) {
         return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
                                                   *static_cast<const T*>(b));
@@ -6092,7 +6094,7 @@ void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
 }
 
 template <class T, class Less>
-void sort(list<T>& values, const Less& less) {
+ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 
@@ -6306,8 +6308,8 @@ bool has_key(const void* entry, const void* key) {
 // The part of a table that does not depend on the types of its entries.
 class any_table {
 public:
-    std::size_t size() const noexcept { return raw_.entries.size; }
-    bool empty() const noexcept { return raw_.entries.size == 0; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.entries.size; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.entries.size == 0; }
     void clear() noexcept {
         raw_.entries.size = 0;
         raw_.slots = nullptr;
@@ -6315,8 +6317,10 @@ public:
     }
 
 protected:
-    any_table() noexcept = default;
-    explicit any_table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH constexpr any_table() noexcept
+        : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
+    ALLOCSCOPE_FAST_PATH explicit any_table(arena& memory) noexcept
+        : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
     raw_table raw_;
 };
@@ -6329,14 +6333,18 @@ public:
         Value value;
     };
 
-    table() noexcept = default;  // stays empty: it has no memory
+    ALLOCSCOPE_FAST_PATH constexpr table() noexcept {}  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
 
-    entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
-    entry* end() const noexcept { return begin() + raw_.entries.size; }
+    ALLOCSCOPE_FAST_PATH entry* begin() const noexcept {
+        return static_cast<entry*>(raw_.entries.values);
+    }
+    ALLOCSCOPE_FAST_PATH entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // For callers that know how many keys there may be.
-    void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
+    ALLOCSCOPE_FAST_PATH void reserve(std::size_t entries) {
+        make_room(raw_, sizeof(entry), entries);
+    }
 
     // Returns null when it is not there.
     Value* find(const Key& key) const noexcept {
@@ -6351,14 +6359,14 @@ public:
 
     // Returns the value of the key, value-initialised if the key was not there.
     place insert(const Key& key) {
-        static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
+        static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
         if (found != nullptr) return {static_cast<entry*>(found)->value, false};
         entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
-    Value& operator[](const Key& key) { return insert(key).value; }
+    ALLOCSCOPE_FAST_PATH Value& operator[](const Key& key) { return insert(key).value; }
 };
 
 }  // namespace plain
@@ -6389,7 +6397,7 @@ struct address_range {
     std::uint64_t value;
     std::uint64_t highest;  // set by finish()
 
-    std::uint64_t width() const noexcept { return high - low; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t width() const noexcept { return high - low; }
 };
 
 class address_ranges {
@@ -6418,8 +6426,8 @@ public:
     // Null: none.
     const address_range* find(std::uint64_t address) const noexcept;
 
-    bool empty() const noexcept { return ranges_.empty(); }
-    const list<address_range>& all() const noexcept { return ranges_; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return ranges_.empty(); }
+    ALLOCSCOPE_FAST_PATH const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     void sort_in(arena& scratch);
@@ -6676,7 +6684,7 @@ public:
 
     std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
-    std::uint64_t at() const noexcept { return in_.at(); }
+    ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
@@ -7835,7 +7843,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <sched.h>
 #include <signal.h>
-#include <type_traits>
 
 // gate.hpp - one word that says whether and how hooks record, and the facts behind it.
 
@@ -7984,7 +7991,7 @@ private:
     static constexpr std::size_t view_count = 256;
     static constexpr std::uintptr_t sampled_address_bits = page_bytes - 1;  // sample_records.hpp
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
-    static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
+    static_assert(__is_trivially_copyable(view) && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
 
     struct alignas(64) stored {
@@ -8234,20 +8241,20 @@ namespace detail {
 template <class T>
 class page_list {
 public:
-    T* begin() const noexcept { return values_; }
-    T* end() const noexcept { return values_ + size_; }
-    std::size_t size() const noexcept { return size_; }
-    bool has_refused() const noexcept { return has_refused_; }
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
 
     void add(const T& value) noexcept {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
     }
 
     // Forgets the values after the first `size`.
-    void cut(std::size_t size) noexcept { size_ = size; }
-    void clear() noexcept {
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept {
         size_ = 0;
         has_refused_ = false;
     }
@@ -10801,7 +10808,7 @@ public:
         return run(about_.program);
     }
 
-    const cfi_row& row() const noexcept { return row_; }
+    ALLOCSCOPE_FAST_PATH const cfi_row& row() const noexcept { return row_; }
 
 private:
     static constexpr unsigned most_steps = 100000;
@@ -11272,7 +11279,7 @@ private:
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
     static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
-                      std::is_trivially_copyable<unwind_rule>::value,
+                      __is_trivially_copyable(unwind_rule),
                   "a rule is written as one word");
     static constexpr std::size_t element_count = std::size_t{32} << 10U;
     static constexpr std::size_t line_elements = 4;
@@ -17729,11 +17736,13 @@ public:
     }
 
     // The module that may be unloaded and held the frame's code; null: it was in none such.
-    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
+    ALLOCSCOPE_FAST_PATH const met_module* operator[](std::uint32_t frame) const noexcept {
+        return homes_[frame];
+    }
     // Differs between stacks with equal addresses and different modules.
-    std::uint64_t key() const noexcept { return key_; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t key() const noexcept { return key_; }
     // True: what is named by these modules stays so named, whatever is loaded and unloaded.
-    bool is_certain() const noexcept { return is_certain_; }
+    ALLOCSCOPE_FAST_PATH bool is_certain() const noexcept { return is_certain_; }
 
 private:
     static constexpr std::uint32_t most_chosen = 32;
@@ -19612,7 +19621,7 @@ public:
         return kept;
     }
 
-    arena& memory() const noexcept { return kept_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return kept_; }
 
     // To be borrowed by those who put a text together before it is kept.
     arena& scratch() noexcept { return scratch_; }
@@ -19680,7 +19689,7 @@ private:
         std::uint16_t tag = 0;
     };
 
-    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+    ALLOCSCOPE_FAST_PATH static std::uint64_t offset_of(std::uint64_t entry) noexcept {
         return entry & ~detail::dwarf_in_supplement;
     }
 
@@ -21873,7 +21882,7 @@ inline text without_escapes(arena& memory, text path) {
 
 class module_list {
 public:
-    const list<loaded_module>& modules() const { return modules_; }
+    ALLOCSCOPE_FAST_PATH const list<loaded_module>& modules() const { return modules_; }
 
     bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());
@@ -22879,7 +22888,9 @@ public:
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
     // In the order in which they begin.
-    const list<new_expression>& expressions() const noexcept { return expressions_; }
+    ALLOCSCOPE_FAST_PATH const list<new_expression>& expressions() const noexcept {
+        return expressions_;
+    }
 
     // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
@@ -23660,9 +23671,9 @@ public:
         return types_[asked] = pretty_type(memory_, asked);
     }
 
-    arena& memory() const noexcept { return memory_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return memory_; }
     // To be borrowed.
-    arena& scratch() noexcept { return scratch_; }
+    ALLOCSCOPE_FAST_PATH arena& scratch() noexcept { return scratch_; }
 
     // Its memory is about to be given back.
     void clear() noexcept {
@@ -26161,10 +26172,10 @@ public:
         symbols_.for_each_module(visit);
     }
 
-    bool has_new() const noexcept { return has_new_; }
-    void forget_new() noexcept { has_new_ = false; }
+    ALLOCSCOPE_FAST_PATH bool has_new() const noexcept { return has_new_; }
+    ALLOCSCOPE_FAST_PATH void forget_new() noexcept { has_new_ = false; }
 
-    std::size_t stack_count() const noexcept { return stack_count_; }
+    ALLOCSCOPE_FAST_PATH std::size_t stack_count() const noexcept { return stack_count_; }
 
 private:
     friend name_book* make_book();
@@ -26254,8 +26265,8 @@ public:
     names_at_work(const names_at_work&) = delete;
     names_at_work& operator=(const names_at_work&) = delete;
 
-    name_book& book() noexcept { return *names_of_process; }
-    void done() noexcept { is_done_ = true; }
+    ALLOCSCOPE_FAST_PATH name_book& book() noexcept { return *names_of_process; }
+    ALLOCSCOPE_FAST_PATH void done() noexcept { is_done_ = true; }
 
 private:
     const naming_lock lock_;
@@ -26612,10 +26623,10 @@ public:
     snapshot_block(const snapshot_block&) = delete;
     snapshot_block& operator=(const snapshot_block&) = delete;
 
-    bool has_memory() const noexcept { return head_ != nullptr; }
+    ALLOCSCOPE_FAST_PATH bool has_memory() const noexcept { return head_ != nullptr; }
 
     // For texts and frames that nobody else keeps.
-    arena& memory() noexcept { return memory_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
     // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
     void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
@@ -26755,7 +26766,7 @@ private:
         to[length] = '\0';
     }
 
-    static head& head_of(const snapshot_data& of) noexcept {
+    ALLOCSCOPE_FAST_PATH static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
@@ -28209,11 +28220,11 @@ public:
     check_block& operator=(const check_block&) = delete;
 
     void set_counts(const allocation_counts& counts) noexcept { counts_ = counts; }
-    void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
     }
-    void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }

@@ -37,7 +37,7 @@ template <class T>
 class atomic {
 public:
     atomic() noexcept = default;  // as std::atomic in C++17: the value is not defined
-    constexpr atomic(T value) noexcept : value_(value) {}
+    ALLOCSCOPE_FAST_PATH constexpr atomic(T value) noexcept : value_(value) {}
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
 

@@ -15,10 +15,11 @@
 // code that runs a few times for each report. That code is compiled without optimisation, in a
 // fifth of the time, whatever the program is compiled with: docs/decisions/0011. This holds only
 // for our own code; templates of the standard library that it uses are compiled as everywhere else.
-// Three more grades lie between COLD and the hooks:
+// clang++ writes no debug information for it: a debugger shows the names of these functions, but
+// not their lines. Three more grades lie between COLD and the hooks:
 //
 //     COLD   -O0                          names, judges, reports
-//     COOL   -Og; -O0 with clang++        the vocabulary, readers of files, first uses of tables
+//     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -O1; for size with clang++   threads that begin and end, tables that grow or go
 //     WARM   -O1; as asked with clang++   windows, and the loops that names wait for
 //
@@ -51,8 +52,12 @@
 #endif
 
 #if defined(__clang__)
-    #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
+    #define ALLOCSCOPE_COLD_BEGIN                                                               \
+        _Pragma("clang optimize off") _Pragma(                                                  \
+            "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
+            ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_COLD_END \
+        ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop") _Pragma("clang optimize on")
     #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
     #define ALLOCSCOPE_COOL_END ALLOCSCOPE_COLD_END
     #define ALLOCSCOPE_RARE_BEGIN                                                      \

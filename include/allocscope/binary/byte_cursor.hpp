@@ -38,7 +38,7 @@ public:
     bool ok() const noexcept { return ok_; }
     bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
-    byte_view bytes() const noexcept { return bytes_; }
+    ALLOCSCOPE_FAST_PATH byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
     void fail() noexcept { ok_ = false; }
 

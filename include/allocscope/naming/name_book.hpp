@@ -130,10 +130,10 @@ public:
         symbols_.for_each_module(visit);
     }
 
-    bool has_new() const noexcept { return has_new_; }
-    void forget_new() noexcept { has_new_ = false; }
+    ALLOCSCOPE_FAST_PATH bool has_new() const noexcept { return has_new_; }
+    ALLOCSCOPE_FAST_PATH void forget_new() noexcept { has_new_ = false; }
 
-    std::size_t stack_count() const noexcept { return stack_count_; }
+    ALLOCSCOPE_FAST_PATH std::size_t stack_count() const noexcept { return stack_count_; }
 
 private:
     friend name_book* make_book();

@@ -54,8 +54,8 @@ public:
     names_at_work(const names_at_work&) = delete;
     names_at_work& operator=(const names_at_work&) = delete;
 
-    name_book& book() noexcept { return *names_of_process; }
-    void done() noexcept { is_done_ = true; }
+    ALLOCSCOPE_FAST_PATH name_book& book() noexcept { return *names_of_process; }
+    ALLOCSCOPE_FAST_PATH void done() noexcept { is_done_ = true; }
 
 private:
     const naming_lock lock_;

@@ -55,11 +55,13 @@ public:
     }
 
     // The module that may be unloaded and held the frame's code; null: it was in none such.
-    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
+    ALLOCSCOPE_FAST_PATH const met_module* operator[](std::uint32_t frame) const noexcept {
+        return homes_[frame];
+    }
     // Differs between stacks with equal addresses and different modules.
-    std::uint64_t key() const noexcept { return key_; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t key() const noexcept { return key_; }
     // True: what is named by these modules stays so named, whatever is loaded and unloaded.
-    bool is_certain() const noexcept { return is_certain_; }
+    ALLOCSCOPE_FAST_PATH bool is_certain() const noexcept { return is_certain_; }
 
 private:
     static constexpr std::uint32_t most_chosen = 32;

@@ -89,7 +89,7 @@ public:
 
     // An object that lives as long as the arena; its destructor is never called.
     template <class T, class... Arguments>
-    T* make(Arguments&&... arguments) {
+    ALLOCSCOPE_FAST_PATH T* make(Arguments&&... arguments) {
         static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
         return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
     }

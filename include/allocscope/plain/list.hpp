@@ -17,10 +17,9 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 
-#include <cstddef>      // size_t
-#include <cstdint>      // uintptr_t
-#include <cstring>      // memcpy
-#include <type_traits>  // is_trivially_copyable
+#include <cstddef>  // size_t
+#include <cstdint>  // uintptr_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -104,8 +103,8 @@ public:
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
 
 protected:
-    any_list() noexcept = default;
-    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
+    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
 
     raw_list raw_;
 };
@@ -113,7 +112,7 @@ protected:
 template <class T>
 class list : public any_list {
 public:
-    list() noexcept = default;  // stays empty: it has no memory
+    ALLOCSCOPE_FAST_PATH constexpr list() noexcept {}  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
 
     ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
@@ -124,8 +123,8 @@ public:
     ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
 
     // The reference to the new value is valid until the next one is added.
-    T& push_back(const T& value) {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+    ALLOCSCOPE_FAST_PATH T& push_back(const T& value) {
+        static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
         if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
             return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
@@ -136,12 +135,12 @@ public:
     }
 
     // The first time, makes room for exactly as many as are wanted.
-    void reserve(std::size_t room) {
+    ALLOCSCOPE_FAST_PATH void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
 
     // Moves to `memory` what was gathered in borrowed memory.
-    void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
+    ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
     void resize(std::size_t size) {

@@ -83,8 +83,8 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
 
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
-void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
-    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+    static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
     const comes_first first = [](const void* a, const void* b, const void* order) {
         return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
                                                   *static_cast<const T*>(b));
@@ -93,7 +93,7 @@ void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
 }
 
 template <class T, class Less>
-void sort(list<T>& values, const Less& less) {
+ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 

@@ -130,8 +130,8 @@ bool has_key(const void* entry, const void* key) {
 // The part of a table that does not depend on the types of its entries.
 class any_table {
 public:
-    std::size_t size() const noexcept { return raw_.entries.size; }
-    bool empty() const noexcept { return raw_.entries.size == 0; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.entries.size; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.entries.size == 0; }
     void clear() noexcept {
         raw_.entries.size = 0;
         raw_.slots = nullptr;
@@ -139,8 +139,10 @@ public:
     }
 
 protected:
-    any_table() noexcept = default;
-    explicit any_table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH constexpr any_table() noexcept
+        : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
+    ALLOCSCOPE_FAST_PATH explicit any_table(arena& memory) noexcept
+        : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
     raw_table raw_;
 };
@@ -153,14 +155,18 @@ public:
         Value value;
     };
 
-    table() noexcept = default;  // stays empty: it has no memory
+    ALLOCSCOPE_FAST_PATH constexpr table() noexcept {}  // stays empty: it has no memory
     ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
 
-    entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
-    entry* end() const noexcept { return begin() + raw_.entries.size; }
+    ALLOCSCOPE_FAST_PATH entry* begin() const noexcept {
+        return static_cast<entry*>(raw_.entries.values);
+    }
+    ALLOCSCOPE_FAST_PATH entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // For callers that know how many keys there may be.
-    void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
+    ALLOCSCOPE_FAST_PATH void reserve(std::size_t entries) {
+        make_room(raw_, sizeof(entry), entries);
+    }
 
     // Returns null when it is not there.
     Value* find(const Key& key) const noexcept {
@@ -175,14 +181,14 @@ public:
 
     // Returns the value of the key, value-initialised if the key was not there.
     place insert(const Key& key) {
-        static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
+        static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
         if (found != nullptr) return {static_cast<entry*>(found)->value, false};
         entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
-    Value& operator[](const Key& key) { return insert(key).value; }
+    ALLOCSCOPE_FAST_PATH Value& operator[](const Key& key) { return insert(key).value; }
 };
 
 }  // namespace plain

@@ -14,9 +14,8 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <cstddef>      // size_t
-#include <cstring>      // memcpy
-#include <type_traits>  // is_trivially_copyable
+#include <cstddef>  // size_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -25,20 +24,20 @@ namespace detail {
 template <class T>
 class page_list {
 public:
-    T* begin() const noexcept { return values_; }
-    T* end() const noexcept { return values_ + size_; }
-    std::size_t size() const noexcept { return size_; }
-    bool has_refused() const noexcept { return has_refused_; }
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
 
     void add(const T& value) noexcept {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
     }
 
     // Forgets the values after the first `size`.
-    void cut(std::size_t size) noexcept { size_ = size; }
-    void clear() noexcept {
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept {
         size_ = 0;
         has_refused_ = false;
     }

@@ -103,10 +103,10 @@ public:
     snapshot_block(const snapshot_block&) = delete;
     snapshot_block& operator=(const snapshot_block&) = delete;
 
-    bool has_memory() const noexcept { return head_ != nullptr; }
+    ALLOCSCOPE_FAST_PATH bool has_memory() const noexcept { return head_ != nullptr; }
 
     // For texts and frames that nobody else keeps.
-    arena& memory() noexcept { return memory_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
     // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
     void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
@@ -246,7 +246,7 @@ private:
         to[length] = '\0';
     }
 
-    static head& head_of(const snapshot_data& of) noexcept {
+    ALLOCSCOPE_FAST_PATH static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 

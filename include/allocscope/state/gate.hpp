@@ -27,10 +27,9 @@
 #include <allocscope/config.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <cstddef>      // size_t
-#include <cstdint>      // uint32_t, uint64_t, uintptr_t
-#include <cstring>      // memcpy
-#include <type_traits>  // is_trivially_copyable_v
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -174,7 +173,7 @@ private:
     static constexpr std::size_t view_count = 256;
     static constexpr std::uintptr_t sampled_address_bits = page_bytes - 1;  // sample_records.hpp
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
-    static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
+    static_assert(__is_trivially_copyable(view) && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
 
     struct alignas(64) stored {

@@ -187,7 +187,7 @@ public:
 
     std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
-    std::uint64_t at() const noexcept { return in_.at(); }
+    ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }

@@ -80,7 +80,7 @@ private:
         std::uint16_t tag = 0;
     };
 
-    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+    ALLOCSCOPE_FAST_PATH static std::uint64_t offset_of(std::uint64_t entry) noexcept {
         return entry & ~detail::dwarf_in_supplement;
     }
 

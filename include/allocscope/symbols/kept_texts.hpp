@@ -33,7 +33,7 @@ public:
         return kept;
     }
 
-    arena& memory() const noexcept { return kept_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return kept_; }
 
     // To be borrowed by those who put a text together before it is kept.
     arena& scratch() noexcept { return scratch_; }

@@ -106,7 +106,7 @@ inline text without_escapes(arena& memory, text path) {
 
 class module_list {
 public:
-    const list<loaded_module>& modules() const { return modules_; }
+    ALLOCSCOPE_FAST_PATH const list<loaded_module>& modules() const { return modules_; }
 
     bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());

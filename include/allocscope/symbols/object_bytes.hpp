@@ -57,14 +57,14 @@ public:
         read_tables(memory);
     }
 
-    bool is_readable() const { return header_.is_valid; }
+    ALLOCSCOPE_FAST_PATH bool is_readable() const { return header_.is_valid; }
     // Null: it is read from memory.
     const char* path() const { return path_; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
+    ALLOCSCOPE_FAST_PATH const detail::build_id& id() const { return id_; }
+    ALLOCSCOPE_FAST_PATH const detail::file_identity& identity() const { return identity_; }
+    ALLOCSCOPE_FAST_PATH const list<named_section>& sections() const { return sections_; }
     // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t lowest_code() const { return lowest_code_; }
 
     const detail::elf_section* find(const char* name) const {
         for (const named_section& candidate : sections_) {

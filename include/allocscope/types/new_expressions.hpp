@@ -77,7 +77,9 @@ public:
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
     // In the order in which they begin.
-    const list<new_expression>& expressions() const noexcept { return expressions_; }
+    ALLOCSCOPE_FAST_PATH const list<new_expression>& expressions() const noexcept {
+        return expressions_;
+    }
 
     // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }

@@ -90,9 +90,9 @@ public:
         return types_[asked] = pretty_type(memory_, asked);
     }
 
-    arena& memory() const noexcept { return memory_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return memory_; }
     // To be borrowed.
-    arena& scratch() noexcept { return scratch_; }
+    ALLOCSCOPE_FAST_PATH arena& scratch() noexcept { return scratch_; }
 
     // Its memory is about to be given back.
     void clear() noexcept {

@@ -67,7 +67,7 @@ public:
         return run(about_.program);
     }
 
-    const cfi_row& row() const noexcept { return row_; }
+    ALLOCSCOPE_FAST_PATH const cfi_row& row() const noexcept { return row_; }
 
 private:
     static constexpr unsigned most_steps = 100000;

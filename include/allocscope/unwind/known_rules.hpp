@@ -27,10 +27,9 @@
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
-#include <cstddef>      // size_t
-#include <cstdint>      // uint64_t, uintptr_t
-#include <cstring>      // memcpy
-#include <type_traits>  // is_trivially_copyable
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t, uintptr_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_RARE_BEGIN
 
@@ -84,7 +83,7 @@ private:
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
     static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
-                      std::is_trivially_copyable<unwind_rule>::value,
+                      __is_trivially_copyable(unwind_rule),
                   "a rule is written as one word");
     static constexpr std::size_t element_count = std::size_t{32} << 10U;
     static constexpr std::size_t line_elements = 4;

@@ -37,11 +37,11 @@ public:
     check_block& operator=(const check_block&) = delete;
 
     void set_counts(const allocation_counts& counts) noexcept { counts_ = counts; }
-    void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
     }
-    void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }

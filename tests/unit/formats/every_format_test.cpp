@@ -149,7 +149,7 @@ TEST_CASE("formats: a large saved snapshot is converted into itself") {
         std::vector<frame_text> frames;
         for (std::uint64_t depth = 0; depth < i; ++depth) {
             frames.push_back(made_frame("f" + std::to_string(depth % 7 + i), "/src/a.cpp",
-                                        static_cast<int>(depth), 0x5000 + depth));
+                                        static_cast<int>(depth + 1), 0x5000 + depth));
         }
         stacks.push_back(made_stack(frames, i, i * 16, i, i * 16));
         stacks.back().user_frame = i / 2;

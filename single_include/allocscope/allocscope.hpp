@@ -37973,8 +37973,12 @@ private:
         } else {
             names_.reserve_paths(shown_.size());
             few_rows<snapshot::row> few;
-            for (const snapshot::row& row : shown_) {
-                add(few, row, {row.frames, nullptr, row.frame_count, 0});
+            for (std::size_t i = 0; i < shown_.size(); ++i) {
+                const row_frames of = stacks_.frames_of_row_by_numbers(i, memory_);
+                snapshot::row row = shown_[i];
+                row.frame_count = of.frames.count;
+                row.user_frame = of.user_frame;
+                add(few, row, of.frames);
             }
             write_few(few);
         }

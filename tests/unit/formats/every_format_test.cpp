@@ -128,13 +128,28 @@ TEST_CASE("formats: a saved snapshot is converted into the bytes that writing it
     }
 }
 
+TEST_CASE("formats: rows of a file without stacks keep their frames") {
+    const temporary_path saved{".allocscope"};
+    made_snapshot({made_row_at(3, 30, "/src/parse.cpp", "parse.cpp", 7, "node")}, info_text{})
+        .save(saved.path.c_str());
+    const allocscope::snapshot loaded = allocscope::load_snapshot(saved.path.c_str());
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        const temporary_path there{(std::string{".converted"} + one.ending).c_str()};
+        std::string error;
+        CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+        CHECK(there.contents() == written(one.name, loaded));
+    }
+    CHECK(written("html", loaded).find("/src/parse.cpp") != std::string::npos);
+}
+
 TEST_CASE("formats: a large saved snapshot is converted into itself") {
     std::vector<stack_text> stacks;
     for (std::uint64_t i = 1; i <= 400; ++i) {
         std::vector<frame_text> frames;
         for (std::uint64_t depth = 0; depth < i; ++depth) {
             frames.push_back(made_frame("f" + std::to_string(depth % 7 + i), "/src/a.cpp",
-                                        static_cast<int>(depth), 0x5000 + depth));
+                                        static_cast<int>(depth + 1), 0x5000 + depth));
         }
         stacks.push_back(made_stack(frames, i, i * 16, i, i * 16));
         stacks.back().user_frame = i / 2;

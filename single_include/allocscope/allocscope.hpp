@@ -8141,6 +8141,14 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
     empty_lasting_pages(pages, bytes);
 }
 
+// For a page_list that a report is made of.
+struct lasting_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_lasting_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_lasting_pages(pages, bytes);
+    }
+};
+
 }  // namespace detail
 
 ALLOCSCOPE_COOL_END
@@ -8221,74 +8229,6 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
-
-// page_list.hpp - an array of values in pages from the kernel.
-
-#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
-#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-template <class T>
-class page_list {
-public:
-    T* begin() const noexcept { return values_; }
-    T* end() const noexcept { return values_ + size_; }
-    std::size_t size() const noexcept { return size_; }
-    bool has_refused() const noexcept { return has_refused_; }
-
-    void add(const T& value) noexcept {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-        if (size_ == room_ && !grow()) return;
-        values_[size_++] = value;
-    }
-
-    // Forgets the values after the first `size`.
-    void cut(std::size_t size) noexcept { size_ = size; }
-    void clear() noexcept {
-        size_ = 0;
-        has_refused_ = false;
-    }
-
-    void release() noexcept {
-        if (values_ != nullptr) return_reservation(values_, room_ * sizeof(T));
-        *this = page_list{};
-    }
-
-private:
-    // The list is whole at every instruction, because a signal handler may jump out of this
-    // function.
-    ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
-        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
-        if (fresh == nullptr) {
-            has_refused_ = true;
-            return false;
-        }
-        T* const old = values_;
-        const std::size_t old_room = room_;
-        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
-        values_ = fresh;
-        compiler_barrier();
-        room_ = room;
-        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
-        return true;
-    }
-
-    T* values_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;
-    bool has_refused_ = false;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 // followed_peak.hpp - the peak of a window with details, seen at every event.
 
@@ -8531,6 +8471,82 @@ struct alignas(64) epoch {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP
+
+// page_list.hpp - an array of values in pages from the kernel.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Where a list has its values: of this process alone.
+struct private_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_reservation(pages, bytes);
+    }
+};
+
+template <class T, class Pages = private_pages>
+class page_list {
+public:
+    T* begin() const noexcept { return values_; }
+    T* end() const noexcept { return values_ + size_; }
+    std::size_t size() const noexcept { return size_; }
+    bool has_refused() const noexcept { return has_refused_; }
+
+    void add(const T& value) noexcept {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        if (size_ == room_ && !grow()) return;
+        values_[size_++] = value;
+    }
+
+    // Forgets the values after the first `size`.
+    void cut(std::size_t size) noexcept { size_ = size; }
+    void clear() noexcept {
+        size_ = 0;
+        has_refused_ = false;
+    }
+
+    void release() noexcept {
+        if (values_ != nullptr) Pages::give_back(values_, room_ * sizeof(T));
+        *this = page_list{};
+    }
+
+private:
+    // The list is whole at every instruction, because a signal handler may jump out of this
+    // function.
+    ALLOCSCOPE_NOINLINE bool grow() noexcept {
+        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
+        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
+        auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        T* const old = values_;
+        const std::size_t old_room = room_;
+        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
+        values_ = fresh;
+        compiler_barrier();
+        room_ = room;
+        if (old != nullptr) Pages::give_back(old, old_room * sizeof(T));
+        return true;
+    }
+
+    T* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+    bool has_refused_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 // reading_question.hpp - a reader asks a thread for all its numbers at one moment.
 
@@ -9000,6 +9016,7 @@ struct retired_family {
     sample_sums births;
     sample_sums deaths;
 };
+using retired_family_list = page_list<retired_family, lasting_pages>;
 
 struct alignas(64) open_window {
     atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free
@@ -12853,7 +12870,7 @@ struct process_state {
     std::uint64_t births_since_wipe = 0;       // of ended sessions, since the map was last wiped
     std::uint64_t cohorts_at_last_reclaim = 0;
     // Read under the walking lock, changed under both.
-    page_list<retired_family> retired_families;
+    retired_family_list retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
@@ -16537,7 +16554,7 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
 
 // Returns null when there is no memory. The family then counts as operator new's.
 inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
-    page_list<retired_family>& all = process.retired_families;
+    retired_family_list& all = process.retired_families;
     for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
         if (all.begin()[i - 1].family == family) return all.begin() + (i - 1);
     }
@@ -16548,11 +16565,22 @@ inline retired_family* retired_family_of(open_window& window, std::uint32_t fami
     return all.end() - 1;
 }
 
-// Drops the entries of windows that have closed or begun anew, and moves the others together.
+inline std::size_t count_of_families(const open_window& window) noexcept {
+    const retired_family* const all = process.retired_families.begin();
+    std::size_t count = 0;
+    for (std::uint32_t i = window.retired.families; i != 0; i = all[i - 1].next) ++count;
+    return count;
+}
+
+// Drops the entries of windows that have closed or begun anew, and moves the others together. Pages
+// of a lasting area are not used again, so nothing moves when nothing goes.
 inline void compact_retired_families() noexcept {
-    page_list<retired_family>& all = process.retired_families;
-    if (all.size() == 0) return;
-    page_list<retired_family> kept;
+    retired_family_list& all = process.retired_families;
+    std::size_t wanted = 0;
+    process.windows.for_each_open(
+        [&wanted](const open_window& window) { wanted += count_of_families(window); });
+    if (all.size() == wanted) return;
+    retired_family_list kept;
     process.windows.for_each_open([&](const open_window& window) {
         for (std::uint32_t i = window.retired.families; i != 0;) {
             retired_family each = all.begin()[i - 1];
@@ -16567,12 +16595,9 @@ inline void compact_retired_families() noexcept {
     }
     std::uint32_t first = 1;
     process.windows.for_each_open([&](open_window& window) {
-        std::uint32_t count = 0;
-        for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
-            ++count;
-        }
+        const std::size_t count = count_of_families(window);
         if (count != 0) window.retired.families = first;
-        first += count;
+        first += static_cast<std::uint32_t>(count);
     });
     all.release();
     all = kept;
@@ -17615,7 +17640,7 @@ inline void subtract_counts(allocation_counts& from, const allocation_counts& le
 // Walking lock. All families but operator new's, with what was reclaimed of them.
 inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
                                const kept_counts& counts) {
-    const page_list<retired_family>& all = process.retired_families;
+    const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
         family_sum& sum = sum_of_family(sums, gone.family);

@@ -98,6 +98,14 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
     empty_lasting_pages(pages, bytes);
 }
 
+// For a page_list that a report is made of.
+struct lasting_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_lasting_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_lasting_pages(pages, bytes);
+    }
+};
+
 }  // namespace detail
 
 ALLOCSCOPE_COOL_END

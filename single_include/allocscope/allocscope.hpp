@@ -24987,7 +24987,13 @@ inline bool is_allocation_wrapper(text name) noexcept {
         "PyMem_RawRealloc PyObject_Malloc PyObject_Calloc PyObject_Realloc _PyMem_RawStrdup "
         "Perl_safesysmalloc Perl_safesyscalloc Perl_safesysrealloc Perl_savepv Perl_savepvn "
         "ruby_xmalloc ruby_xmalloc2 ruby_xcalloc ruby_xrealloc ruby_xrealloc2 "
-        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc";
+        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc "
+        "gmalloc gcalloc grealloc agalloc lt__malloc lt__zalloc lt__realloc lt__strdup "
+        "png_malloc png_malloc_base png_malloc_warn png_calloc fz_malloc fz_calloc fz_realloc "
+        "fz_strdup AcquireMagickMemory AcquireQuantumMemory AcquireAlignedMemory "
+        "AcquireCriticalMemory PL_malloc PL_malloc_atomic PL_realloc bfd_malloc bfd_zmalloc "
+        "bfd_realloc uv__malloc uv__calloc uv__realloc uv__strdup R_chk_calloc R_chk_realloc "
+        "Tcl_Alloc TclpAlloc zmalloc zcalloc zrealloc my_malloc ngx_alloc ngx_calloc";
     return is_listed(name, names);
 }
 
@@ -29894,6 +29900,15 @@ inline std::uintptr_t address_of_function(Function function) noexcept {
     return address;
 }
 
+// In a program that is linked with -no-pie the address of malloc can be that of a jump through the
+// program's own table. By that the operators would come to the hooks, and be counted twice.
+inline void call_past_jumps() noexcept {
+    calls_of_operators.obtain.store(function_in(next_definitions.malloc), memory_order::relaxed);
+    calls_of_operators.obtain_aligned.store(function_in(next_definitions.posix_memalign),
+                                            memory_order::relaxed);
+    calls_of_operators.release.store(function_in(next_definitions.free), memory_order::relaxed);
+}
+
 // Fills the table above and chooses the underlying allocator. Called before the first word is
 // changed, and not while the loader's lock is held.
 inline void find_attached_functions() noexcept {
@@ -29902,6 +29917,7 @@ inline void find_attached_functions() noexcept {
         attached_functions[count++] = {name, hook, next};
     };
     choose_underlying();
+    call_past_jumps();
 #define ALLOCSCOPE_PRIVATE_ADD(result, name, parameters, arguments) \
     add(#name, address_of_function(&attached_##name),               \
         address_of_function(function_in(next_definitions.name)));

@@ -8084,7 +8084,8 @@ public:
     }
     std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
 
-    // Maps more, until `wanted`. Any thread, also in a signal handler. False: refused.
+    // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
+    // false when the kernel refused.
     bool reach(std::uintptr_t wanted) noexcept {
         constexpr int most_waits = 64;
         int waits = 0;
@@ -8141,8 +8142,7 @@ public:
         return reinterpret_cast<void*>(at);
     }
 
-    // Takes addresses, which open() then maps from the first to the last. Returns null when the area
-    // is full.
+    // Takes addresses, which open() maps from the first on. Returns null when the area is full.
     void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);

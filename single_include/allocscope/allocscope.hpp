@@ -8082,12 +8082,59 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// The end of a mapping of a file, behind which addresses are free.
+class mapping_edge {
+public:
+    void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+        limit_ = limit;
+        at_.store(at, memory_order::relaxed);
+    }
+    std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
+
+    // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
+    // false when the kernel refused.
+    bool reach(std::uintptr_t wanted) noexcept {
+        constexpr int most_waits = 64;
+        int waits = 0;
+        std::uintptr_t at = at_.load(memory_order::acquire);
+        while (at < wanted) {
+            const std::size_t bytes = limit_ - at < step ? limit_ - at : step;
+            if (is_made_longer(at, bytes)) {
+                at += bytes;
+                at_.store(at, memory_order::release);
+                continue;
+            }
+            // Another thread may have done it and not said so yet.
+            const std::uintptr_t before = at;
+            at = at_.load(memory_order::acquire);
+            if (at != before) continue;
+            if (waits++ == most_waits || is_mapping_refused()) return false;
+            ::sched_yield();
+        }
+        return true;
+    }
+
+    static constexpr std::size_t step = std::size_t{1} << 20U;
+
+private:
+    static bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+        if (is_mapping_refused()) return false;
+        void* const last_page = reinterpret_cast<void*>(at - page_bytes);
+        const int saved_errno = errno;
+        const bool is_done = ::mremap(last_page, page_bytes, page_bytes + bytes, 0) != MAP_FAILED;
+        errno = saved_errno;
+        return is_done;
+    }
+    atomic<std::uintptr_t> at_{0};
+    std::uintptr_t limit_ = 0;
+};
+
 class lasting_area {
 public:
-    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
-    // in the area, too.
+    // The addresses from `*next` to `end` are shared. `next` lies in the area, too.
     void begin(atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
         end_ = end;
+        pages_.begin(end, end);
         next_ = next;
     }
     bool exists() const noexcept { return next_ != nullptr; }
@@ -8095,21 +8142,79 @@ public:
         return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
     }
 
-    // Takes whole pages. Returns null when the area is full.
+    // Takes whole pages. Returns null when the area is full, or memory is refused.
     void* take(std::size_t bytes) noexcept {
-        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-        std::uintptr_t at = next_->load(memory_order::relaxed);
-        do {
-            if (whole > end_ - at) return nullptr;
-        } while (!next_->compare_exchange_weak(at, at + whole, memory_order::relaxed));
+        const std::uintptr_t at = take_addresses(bytes);
+        if (at == 0 || !pages_.reach(at + bytes)) return nullptr;
         return reinterpret_cast<void*>(at);
+    }
+
+    // Takes addresses, which open() maps from the first on. Returns null when the area is full.
+    void* reserve(std::size_t bytes) noexcept {
+        if (is_trimmed_ || reserved_ != 0) return take(bytes);
+        reserved_ = take_addresses(bytes);
+        if (reserved_ == 0) return nullptr;
+        reserved_end_ = reserved_ + bytes;
+        opened_.begin(reserved_, reserved_end_);
+        return reinterpret_cast<void*>(reserved_);
+    }
+    bool open(void* pages, std::size_t bytes) noexcept {
+        const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
+        if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
+        if (end > opened_.at() && end <= reserved_end_) opened_.begin(end, reserved_end_);
+        return !is_mapping_refused();
+    }
+
+    // Before there is a second thread, and when nobody else gets addresses of the area from the
+    // kernel: from now on only what is in use is mapped, and a little more.
+    void trim() noexcept {
+        const std::uintptr_t kept = next_->load(memory_order::relaxed) + mapping_edge::step;
+        if (kept >= end_ || !is_unmapped(kept, end_)) return;
+        pages_.begin(kept, end_);
+        is_trimmed_ = true;
+        if (!is_unmapped(opened_.at(), reserved_end_)) {
+            opened_.begin(reserved_end_, reserved_end_);
+        }
+    }
+
+    // Unmaps the area and what lies before it from `first` on: there is none any more.
+    void give_up(void* first) noexcept {
+        const auto begin = reinterpret_cast<std::uintptr_t>(first);
+        if (is_trimmed_ && reserved_ != 0) {
+            is_unmapped(begin, opened_.at());
+            is_unmapped(reserved_end_, pages_.at());
+        } else {
+            is_unmapped(begin, pages_.at());
+        }
+        next_ = nullptr;
+        reserved_ = reserved_end_ = 0;
+        is_trimmed_ = false;
     }
 
 private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
+    // 0: the area is full.
+    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+        bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+        std::uintptr_t at = next_->load(memory_order::relaxed);
+        do {
+            if (bytes > end_ - at) return 0;
+        } while (!next_->compare_exchange_weak(at, at + bytes, memory_order::relaxed));
+        return at;
+    }
+
+    static bool is_unmapped(std::uintptr_t from, std::uintptr_t to) noexcept {
+        return from >= to || ::munmap(reinterpret_cast<void*>(from), to - from) == 0;
+    }
+
     atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
     std::uintptr_t end_ = 0;
+    mapping_edge pages_;           // what take() gives is mapped up to here
+    std::uintptr_t reserved_ = 0;  // what reserve() gave; 0: nothing
+    std::uintptr_t reserved_end_ = 0;
+    mapping_edge opened_;  // of that
+    bool is_trimmed_ = false;
 };
 
 ALLOCSCOPE_HIDDEN inline lasting_area lasting;
@@ -8117,14 +8222,18 @@ ALLOCSCOPE_HIDDEN inline lasting_area lasting;
 // As reserve_addresses.
 inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_addresses(bytes);
-    return is_mapping_refused() ? nullptr : lasting.take(bytes);
+    return is_mapping_refused() ? nullptr : lasting.reserve(bytes);
+}
+
+// As open_pages, for what that gave.
+inline bool open_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    return lasting.exists() ? lasting.open(pages, bytes) : open_pages(pages, bytes);
 }
 
 // As reserve_pages.
 inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_pages(bytes);
-    void* pages = lasting.take(bytes);
-    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
+    return is_mapping_refused() ? nullptr : lasting.take(bytes);
 }
 
 // As map_pages.
@@ -8147,6 +8256,14 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
     if (!lasting.holds(pages)) return return_reservation(pages, bytes);
     empty_lasting_pages(pages, bytes);
 }
+
+// For a page_list that a report is made of.
+struct lasting_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_lasting_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_lasting_pages(pages, bytes);
+    }
+};
 
 }  // namespace detail
 
@@ -8228,74 +8345,6 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
-
-// page_list.hpp - an array of values in pages from the kernel.
-
-#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
-#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-template <class T>
-class page_list {
-public:
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
-
-    void add(const T& value) noexcept {
-        static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
-        if (size_ == room_ && !grow()) return;
-        values_[size_++] = value;
-    }
-
-    // Forgets the values after the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept {
-        size_ = 0;
-        has_refused_ = false;
-    }
-
-    void release() noexcept {
-        if (values_ != nullptr) return_reservation(values_, room_ * sizeof(T));
-        *this = page_list{};
-    }
-
-private:
-    // The list is whole at every instruction, because a signal handler may jump out of this
-    // function.
-    ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
-        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
-        if (fresh == nullptr) {
-            has_refused_ = true;
-            return false;
-        }
-        T* const old = values_;
-        const std::size_t old_room = room_;
-        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
-        values_ = fresh;
-        compiler_barrier();
-        room_ = room;
-        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
-        return true;
-    }
-
-    T* values_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;
-    bool has_refused_ = false;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 // followed_peak.hpp - the peak of a window with details, seen at every event.
 
@@ -8538,6 +8587,82 @@ struct alignas(64) epoch {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP
+
+// page_list.hpp - an array of values in pages from the kernel.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Where a list has its values: of this process alone.
+struct private_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_reservation(pages, bytes);
+    }
+};
+
+template <class T, class Pages = private_pages>
+class page_list {
+public:
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
+
+    void add(const T& value) noexcept {
+        static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
+        if (size_ == room_ && !grow()) return;
+        values_[size_++] = value;
+    }
+
+    // Forgets the values after the first `size`.
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept {
+        size_ = 0;
+        has_refused_ = false;
+    }
+
+    void release() noexcept {
+        if (values_ != nullptr) Pages::give_back(values_, room_ * sizeof(T));
+        *this = page_list{};
+    }
+
+private:
+    // The list is whole at every instruction, because a signal handler may jump out of this
+    // function.
+    ALLOCSCOPE_NOINLINE bool grow() noexcept {
+        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
+        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
+        auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        T* const old = values_;
+        const std::size_t old_room = room_;
+        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
+        values_ = fresh;
+        compiler_barrier();
+        room_ = room;
+        if (old != nullptr) Pages::give_back(old, old_room * sizeof(T));
+        return true;
+    }
+
+    T* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+    bool has_refused_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 // reading_question.hpp - a reader asks a thread for all its numbers at one moment.
 
@@ -9002,6 +9127,7 @@ struct retired_family {
     sample_sums births;
     sample_sums deaths;
 };
+using retired_family_list = page_list<retired_family, lasting_pages>;
 
 struct alignas(64) open_window {
     atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free
@@ -9720,7 +9846,7 @@ private:
     ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
         const std::uint32_t first = page / pages_at_once * pages_at_once;
         cohort* from = cohorts_.load(memory_order::relaxed) + first * page_ids;
-        if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
+        if (!open_lasting_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
         std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         while (opened < first + pages_at_once &&
                !opened_pages_.compare_exchange_weak(opened, first + pages_at_once,
@@ -12857,7 +12983,7 @@ struct process_state {
     std::uint64_t births_since_wipe = 0;       // of ended sessions, since the map was last wiped
     std::uint64_t cohorts_at_last_reclaim = 0;
     // Read under the walking lock, changed under both.
-    page_list<retired_family> retired_families;
+    retired_family_list retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
@@ -16550,7 +16676,7 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
 
 // Returns null when there is no memory. The family then counts as operator new's.
 inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
-    page_list<retired_family>& all = process.retired_families;
+    retired_family_list& all = process.retired_families;
     for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
         if (all.begin()[i - 1].family == family) return all.begin() + (i - 1);
     }
@@ -16561,11 +16687,22 @@ inline retired_family* retired_family_of(open_window& window, std::uint32_t fami
     return all.end() - 1;
 }
 
-// Drops the entries of windows that have closed or begun anew, and moves the others together.
+inline std::size_t count_of_families(const open_window& window) noexcept {
+    const retired_family* const all = process.retired_families.begin();
+    std::size_t count = 0;
+    for (std::uint32_t i = window.retired.families; i != 0; i = all[i - 1].next) ++count;
+    return count;
+}
+
+// Drops the entries of windows that have closed or begun anew, and moves the others together. Pages
+// of a lasting area are not used again, so nothing moves when nothing goes.
 inline void compact_retired_families() noexcept {
-    page_list<retired_family>& all = process.retired_families;
-    if (all.size() == 0) return;
-    page_list<retired_family> kept;
+    retired_family_list& all = process.retired_families;
+    std::size_t wanted = 0;
+    process.windows.for_each_open(
+        [&wanted](const open_window& window) { wanted += count_of_families(window); });
+    if (all.size() == wanted) return;
+    retired_family_list kept;
     process.windows.for_each_open([&](const open_window& window) {
         for (std::uint32_t i = window.retired.families; i != 0;) {
             retired_family each = all.begin()[i - 1];
@@ -16580,12 +16717,9 @@ inline void compact_retired_families() noexcept {
     }
     std::uint32_t first = 1;
     process.windows.for_each_open([&](open_window& window) {
-        std::uint32_t count = 0;
-        for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
-            ++count;
-        }
+        const std::size_t count = count_of_families(window);
         if (count != 0) window.retired.families = first;
-        first += count;
+        first += static_cast<std::uint32_t>(count);
     });
     all.release();
     all = kept;
@@ -17639,7 +17773,7 @@ inline void subtract_counts(allocation_counts& from, const allocation_counts& le
 // Walking lock. All families but operator new's, with what was reclaimed of them.
 inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
                                const kept_counts& counts) {
-    const page_list<retired_family>& all = process.retired_families;
+    const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
         family_sum& sum = sum_of_family(sums, gone.family);
@@ -25375,7 +25509,13 @@ inline bool is_allocation_wrapper(text name) noexcept {
         "PyMem_RawRealloc PyObject_Malloc PyObject_Calloc PyObject_Realloc _PyMem_RawStrdup "
         "Perl_safesysmalloc Perl_safesyscalloc Perl_safesysrealloc Perl_savepv Perl_savepvn "
         "ruby_xmalloc ruby_xmalloc2 ruby_xcalloc ruby_xrealloc ruby_xrealloc2 "
-        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc";
+        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc "
+        "gmalloc gcalloc grealloc agalloc lt__malloc lt__zalloc lt__realloc lt__strdup "
+        "png_malloc png_malloc_base png_malloc_warn png_calloc fz_malloc fz_calloc fz_realloc "
+        "fz_strdup AcquireMagickMemory AcquireQuantumMemory AcquireAlignedMemory "
+        "AcquireCriticalMemory PL_malloc PL_malloc_atomic PL_realloc bfd_malloc bfd_zmalloc "
+        "bfd_realloc uv__malloc uv__calloc uv__realloc uv__strdup R_chk_calloc R_chk_realloc "
+        "Tcl_Alloc TclpAlloc zmalloc zcalloc zrealloc my_malloc ngx_alloc ngx_calloc";
     return is_listed(name, names);
 }
 
@@ -30288,6 +30428,15 @@ inline std::uintptr_t address_of_function(Function function) noexcept {
     return address;
 }
 
+// In a program that is linked with -no-pie the address of malloc can be that of a jump through the
+// program's own table. By that the operators would come to the hooks, and be counted twice.
+inline void call_past_jumps() noexcept {
+    calls_of_operators.obtain.store(function_in(next_definitions.malloc), memory_order::relaxed);
+    calls_of_operators.obtain_aligned.store(function_in(next_definitions.posix_memalign),
+                                            memory_order::relaxed);
+    calls_of_operators.release.store(function_in(next_definitions.free), memory_order::relaxed);
+}
+
 // Fills the table above and chooses the underlying allocator. Called before the first word is
 // changed, and not while the loader's lock is held.
 inline void find_attached_functions() noexcept {
@@ -30296,6 +30445,7 @@ inline void find_attached_functions() noexcept {
         attached_functions[count++] = {name, hook, next};
     };
     choose_underlying();
+    call_past_jumps();
 #define ALLOCSCOPE_PRIVATE_ADD(result, name, parameters, arguments) \
     add(#name, address_of_function(&attached_##name),               \
         address_of_function(function_in(next_definitions.name)));

@@ -33,6 +33,13 @@ def make_library(compiler, folder, name, flags):
     return made
 
 
+def make_library_with_malloc(compiler, folder):
+    made = folder / "libown.so"
+    run([compiler, "-x", "c", "-std=gnu11", "-O1", "-fno-builtin", "-Wall", "-Werror", "-fPIC",
+         "-shared", "-Wl,-z,lazy", HERE / "own_malloc.c", "-o", made])
+    return made
+
+
 def make_program(bench, compiler, folder, source, library, *, hooks="hooks.cpp", level="-O2",
                  options=()):
     fixed = [flag for flag in options if flag == "-fno-pie"]
@@ -49,7 +56,7 @@ def counts(bench, compiler, name, flags, level="-O2", options=()):
     shutil.copy(library, late)
     program = make_program(bench, compiler, folder, "counts.cpp", library, level=level,
                            options=options)
-    run([program, late])
+    run([program, late, make_library_with_malloc(compiler, folder)])
 
 
 def other_malloc(bench, compiler, preloaded):
@@ -58,7 +65,8 @@ def other_malloc(bench, compiler, preloaded):
     late = folder / "liblate.so"
     shutil.copy(library, late)
     program = make_program(bench, compiler, folder, "counts.cpp", library)
-    run([program, late], env=dict(os.environ, LD_PRELOAD=str(preloaded)))
+    run([program, late, make_library_with_malloc(compiler, folder)],
+        env=dict(os.environ, LD_PRELOAD=str(preloaded)))
 
 
 def threads(bench, compiler):

@@ -1,6 +1,6 @@
 // What windows count after attach_hooks(), and that detach_hooks() leaves no trace.
 //
-//     counts LATE_LIBRARY
+//     counts LATE_LIBRARY LIBRARY_WITH_ITS_OWN_MALLOC
 
 #include "expectations.hpp"
 #include "known_library.h"
@@ -81,12 +81,21 @@ void expect_words_put_back() {
 
 void* volatile block;
 
+// In a program at a fixed place it is the address of a jump there, which is then that of malloc for
+// every library.
+void* (*volatile address_in_program)(std::size_t);
+
 void expect_attached_counts() {
     expect_counts(known_allocations, known_bytes, "a library", known_work);
     expect_counts(2, 44, "an operator and malloc of the program", [] {
         block = ::operator new(33);
         ::operator delete(block);
         block = std::malloc(11);
+        std::free(block);
+    });
+    address_in_program = std::malloc;
+    expect_counts(1, 12, "an address of the program", [] {
+        block = address_in_program(12);
         std::free(block);
     });
     expect_counts(3, 300, "each form of operator", [] {
@@ -97,6 +106,12 @@ void expect_attached_counts() {
         block = ::operator new[](100);
         ::operator delete[](block);
     });
+}
+
+char* base_of(void* library) {
+    link_map* map = nullptr;
+    ::dlinfo(library, RTLD_DI_LINKMAP, &map);
+    return reinterpret_cast<char*>(map->l_addr);
 }
 
 void expect_late_library(const char* path) {
@@ -116,6 +131,30 @@ void expect_late_library(const char* path) {
     expect_equal(::dlsym(RTLD_DEFAULT, "no_such_name") == nullptr, 1, "an unknown name");
     expect_equal(::dlsym(RTLD_NEXT, "strlen") != nullptr, 1, "RTLD_NEXT");
     expect_equal(::dlerror() != nullptr, 0, "an old error");
+    ::dlclose(library);
+}
+
+// Whoever asks by dlvsym is heard, too. The function is found without asking: where it was before.
+void expect_versioned_lookup(const char* path) {
+    void* library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const auto offset = reinterpret_cast<char*>(::dlsym(library, "known_work")) - base_of(library);
+    ::dlclose(library);
+    allocscope::scope window{"late"};
+    library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    expect_equal(::dlvsym(library, "known_work", "NO_SUCH_VERSION") == nullptr, 1, "a version");
+    const allocscope::allocation_counts seen = window.counts();
+    reinterpret_cast<void (*)()>(base_of(library) + offset)();
+    expect_equal(window.counts().allocations - seen.allocations, known_allocations, "after dlvsym");
+    ::dlclose(library);
+}
+
+// A library that calls a malloc of its own goes on to do so, though the loader is still to find it.
+void expect_own_malloc(const char* path) {
+    void* const library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+    const auto work = reinterpret_cast<int (*)()>(::dlsym(library, "own_work"));
+    allocscope::attach_hooks();
+    expect_counts(0, 0, "a library with a malloc of its own",
+                  [work] { expect_equal(static_cast<std::uint64_t>(work()), 1, "its own block"); });
     ::dlclose(library);
 }
 
@@ -139,6 +178,8 @@ int main(int, char** arguments) {
         expect_equal(again.words, first.words, "words");
         expect_attached_counts();
         expect_late_library(arguments[1]);
+        expect_versioned_lookup(arguments[1]);
+        expect_own_malloc(arguments[2]);
         expect_equal(allocscope::detach_hooks(), 1, "detached");
         expect_equal(allocscope::detach_hooks(), 0, "detached once more");
         expect_counts(0, 0, "detached", known_work);

@@ -1,5 +1,5 @@
 // Forks while another thread attaches and detaches: every call works in the child, and it can
-// attach and detach itself.
+// attach and detach itself. A fork handler asks for a function, and so looks for modules.
 //
 //     forks ROUNDS
 
@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +34,7 @@ int work_of_child() {
 
 int main(int, char** arguments) {
     const int rounds = std::atoi(arguments[1]);
+    ::pthread_atfork([] { ::dlsym(RTLD_DEFAULT, "strlen"); }, nullptr, nullptr);
     std::atomic<bool> is_over{false};
     std::atomic<std::uint64_t> attached{0};
     std::thread other{[&] {

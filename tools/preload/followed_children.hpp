@@ -29,8 +29,7 @@ inline bool put_fresh_pages(void* variable, std::size_t bytes) noexcept {
 inline void begin_anew_in_child() noexcept {
     if (!process.entry.is_wiped() || own_recording == nullptr) return;
     const int saved_errno = errno;
-    recording_head* const parents = own_recording;
-    const std::size_t bytes = parents->bytes;
+    void* const first = own_recording;
     own_recording = nullptr;
     if (process.has_thread_key.load(memory_order::relaxed)) {
         ::pthread_key_delete(process.thread_key);  // its value is a state of the parent
@@ -40,9 +39,8 @@ inline void begin_anew_in_child() noexcept {
         put_fresh_pages(&modules_at_start, sizeof modules_at_start)) {
         ::new (static_cast<void*>(&modules_met)) met_modules;
         ::new (static_cast<void*>(&modules_at_start)) met_modules{met_modules::most + 2};
-        lasting = {};
+        lasting.give_up(first);
         current_entry = &unattached;
-        ::munmap(parents, bytes);
         ::new (static_cast<void*>(&process)) process_state;
         process.tags.note_malloc_family();  // the allocator was chosen in the parent
     } else {

@@ -271,7 +271,7 @@ private:
         if (file.children_refused() != 0) {
             refuse("run", std::to_string(file.children_refused()) +
                               " forked children were not recorded: they got no memory or no"
-                              " descriptors (see ulimit -v and -n)");
+                              " descriptors (see ulimit -v and -n), or ran as another user");
         }
     }
 

@@ -19,6 +19,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/hooks/malloc_entry.hpp>
+#include <allocscope/hooks/operator_calls.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/state/process_state.hpp>
 
@@ -95,6 +96,15 @@ inline std::uintptr_t address_of_function(Function function) noexcept {
     return address;
 }
 
+// In a program that is linked with -no-pie the address of malloc can be that of a jump through the
+// program's own table. By that the operators would come to the hooks, and be counted twice.
+inline void call_past_jumps() noexcept {
+    calls_of_operators.obtain.store(function_in(next_definitions.malloc), memory_order::relaxed);
+    calls_of_operators.obtain_aligned.store(function_in(next_definitions.posix_memalign),
+                                            memory_order::relaxed);
+    calls_of_operators.release.store(function_in(next_definitions.free), memory_order::relaxed);
+}
+
 // Fills the table above and chooses the underlying allocator. Called before the first word is
 // changed, and not while the loader's lock is held.
 inline void find_attached_functions() noexcept {
@@ -103,6 +113,7 @@ inline void find_attached_functions() noexcept {
         attached_functions[count++] = {name, hook, next};
     };
     choose_underlying();
+    call_past_jumps();
 #define ALLOCSCOPE_PRIVATE_ADD(result, name, parameters, arguments) \
     add(#name, address_of_function(&attached_##name),               \
         address_of_function(function_in(next_definitions.name)));

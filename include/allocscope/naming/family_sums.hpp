@@ -61,7 +61,7 @@ inline void subtract_counts(allocation_counts& from, const allocation_counts& le
 // Walking lock. All families but operator new's, with what was reclaimed of them.
 inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
                                const kept_counts& counts) {
-    const page_list<retired_family>& all = process.retired_families;
+    const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
         family_sum& sum = sum_of_family(sums, gone.family);

@@ -14,6 +14,10 @@
 //
 // Without an area the pages are private ones like any others. Pages of an area are taken one after
 // the other. They are not given back to the area, but their memory is given back to the kernel.
+//
+// A process may limit its addresses while it runs (RLIMIT_AS), or lock all that is mapped. So after
+// trim() only the pages in use are mapped. When more are needed, the mapping is made longer at its
+// end: that needs no descriptor of the file.
 
 #ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
@@ -26,18 +30,66 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uintptr_t
 
-#include <sys/mman.h>  // madvise
+#include <sched.h>     // sched_yield
+#include <sys/mman.h>  // madvise, mremap, munmap
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// The end of a mapping of a file, behind which addresses are free.
+class mapping_edge {
+public:
+    void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+        limit_ = limit;
+        at_.store(at, memory_order::relaxed);
+    }
+    std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
+
+    // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
+    // false when the kernel refused.
+    bool reach(std::uintptr_t wanted) noexcept {
+        constexpr int most_waits = 64;
+        int waits = 0;
+        std::uintptr_t at = at_.load(memory_order::acquire);
+        while (at < wanted) {
+            const std::size_t bytes = limit_ - at < step ? limit_ - at : step;
+            if (is_made_longer(at, bytes)) {
+                at += bytes;
+                at_.store(at, memory_order::release);
+                continue;
+            }
+            // Another thread may have done it and not said so yet.
+            const std::uintptr_t before = at;
+            at = at_.load(memory_order::acquire);
+            if (at != before) continue;
+            if (waits++ == most_waits || is_mapping_refused()) return false;
+            ::sched_yield();
+        }
+        return true;
+    }
+
+    static constexpr std::size_t step = std::size_t{1} << 20U;
+
+private:
+    static bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+        if (is_mapping_refused()) return false;
+        void* const last_page = reinterpret_cast<void*>(at - page_bytes);
+        const int saved_errno = errno;
+        const bool is_done = ::mremap(last_page, page_bytes, page_bytes + bytes, 0) != MAP_FAILED;
+        errno = saved_errno;
+        return is_done;
+    }
+    atomic<std::uintptr_t> at_{0};
+    std::uintptr_t limit_ = 0;
+};
+
 class lasting_area {
 public:
-    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
-    // in the area, too.
+    // The addresses from `*next` to `end` are shared. `next` lies in the area, too.
     void begin(atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
         end_ = end;
+        pages_.begin(end, end);
         next_ = next;
     }
     bool exists() const noexcept { return next_ != nullptr; }
@@ -45,21 +97,79 @@ public:
         return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
     }
 
-    // Takes whole pages. Returns null when the area is full.
+    // Takes whole pages. Returns null when the area is full, or memory is refused.
     void* take(std::size_t bytes) noexcept {
-        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-        std::uintptr_t at = next_->load(memory_order::relaxed);
-        do {
-            if (whole > end_ - at) return nullptr;
-        } while (!next_->compare_exchange_weak(at, at + whole, memory_order::relaxed));
+        const std::uintptr_t at = take_addresses(bytes);
+        if (at == 0 || !pages_.reach(at + bytes)) return nullptr;
         return reinterpret_cast<void*>(at);
+    }
+
+    // Takes addresses, which open() maps from the first on. Returns null when the area is full.
+    void* reserve(std::size_t bytes) noexcept {
+        if (is_trimmed_ || reserved_ != 0) return take(bytes);
+        reserved_ = take_addresses(bytes);
+        if (reserved_ == 0) return nullptr;
+        reserved_end_ = reserved_ + bytes;
+        opened_.begin(reserved_, reserved_end_);
+        return reinterpret_cast<void*>(reserved_);
+    }
+    bool open(void* pages, std::size_t bytes) noexcept {
+        const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
+        if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
+        if (end > opened_.at() && end <= reserved_end_) opened_.begin(end, reserved_end_);
+        return !is_mapping_refused();
+    }
+
+    // Before there is a second thread, and when nobody else gets addresses of the area from the
+    // kernel: from now on only what is in use is mapped, and a little more.
+    void trim() noexcept {
+        const std::uintptr_t kept = next_->load(memory_order::relaxed) + mapping_edge::step;
+        if (kept >= end_ || !is_unmapped(kept, end_)) return;
+        pages_.begin(kept, end_);
+        is_trimmed_ = true;
+        if (!is_unmapped(opened_.at(), reserved_end_)) {
+            opened_.begin(reserved_end_, reserved_end_);
+        }
+    }
+
+    // Unmaps the area and what lies before it from `first` on: there is none any more.
+    void give_up(void* first) noexcept {
+        const auto begin = reinterpret_cast<std::uintptr_t>(first);
+        if (is_trimmed_ && reserved_ != 0) {
+            is_unmapped(begin, opened_.at());
+            is_unmapped(reserved_end_, pages_.at());
+        } else {
+            is_unmapped(begin, pages_.at());
+        }
+        next_ = nullptr;
+        reserved_ = reserved_end_ = 0;
+        is_trimmed_ = false;
     }
 
 private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
+    // 0: the area is full.
+    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+        bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+        std::uintptr_t at = next_->load(memory_order::relaxed);
+        do {
+            if (bytes > end_ - at) return 0;
+        } while (!next_->compare_exchange_weak(at, at + bytes, memory_order::relaxed));
+        return at;
+    }
+
+    static bool is_unmapped(std::uintptr_t from, std::uintptr_t to) noexcept {
+        return from >= to || ::munmap(reinterpret_cast<void*>(from), to - from) == 0;
+    }
+
     atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
     std::uintptr_t end_ = 0;
+    mapping_edge pages_;           // what take() gives is mapped up to here
+    std::uintptr_t reserved_ = 0;  // what reserve() gave; 0: nothing
+    std::uintptr_t reserved_end_ = 0;
+    mapping_edge opened_;  // of that
+    bool is_trimmed_ = false;
 };
 
 ALLOCSCOPE_HIDDEN inline lasting_area lasting;
@@ -67,14 +177,18 @@ ALLOCSCOPE_HIDDEN inline lasting_area lasting;
 // As reserve_addresses.
 inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_addresses(bytes);
-    return is_mapping_refused() ? nullptr : lasting.take(bytes);
+    return is_mapping_refused() ? nullptr : lasting.reserve(bytes);
+}
+
+// As open_pages, for what that gave.
+inline bool open_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    return lasting.exists() ? lasting.open(pages, bytes) : open_pages(pages, bytes);
 }
 
 // As reserve_pages.
 inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_pages(bytes);
-    void* pages = lasting.take(bytes);
-    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
+    return is_mapping_refused() ? nullptr : lasting.take(bytes);
 }
 
 // As map_pages.
@@ -97,6 +211,14 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
     if (!lasting.holds(pages)) return return_reservation(pages, bytes);
     empty_lasting_pages(pages, bytes);
 }
+
+// For a page_list that a report is made of.
+struct lasting_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_lasting_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_lasting_pages(pages, bytes);
+    }
+};
 
 }  // namespace detail
 

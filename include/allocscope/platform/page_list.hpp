@@ -21,7 +21,15 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-template <class T>
+// Where a list has its values: of this process alone.
+struct private_pages {
+    static void* reserve(std::size_t bytes) noexcept { return reserve_pages(bytes); }
+    static void give_back(void* pages, std::size_t bytes) noexcept {
+        return_reservation(pages, bytes);
+    }
+};
+
+template <class T, class Pages = private_pages>
 class page_list {
 public:
     ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
@@ -43,7 +51,7 @@ public:
     }
 
     void release() noexcept {
-        if (values_ != nullptr) return_reservation(values_, room_ * sizeof(T));
+        if (values_ != nullptr) Pages::give_back(values_, room_ * sizeof(T));
         *this = page_list{};
     }
 
@@ -53,7 +61,7 @@ private:
     ALLOCSCOPE_NOINLINE bool grow() noexcept {
         constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
+        auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
         if (fresh == nullptr) {
             has_refused_ = true;
             return false;
@@ -64,7 +72,7 @@ private:
         values_ = fresh;
         compiler_barrier();
         room_ = room;
-        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
+        if (old != nullptr) Pages::give_back(old, old_room * sizeof(T));
         return true;
     }
 

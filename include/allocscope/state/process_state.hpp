@@ -16,7 +16,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/child_mark.hpp>
 #include <allocscope/platform/page_arena.hpp>
-#include <allocscope/platform/page_list.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/followed_peak.hpp>
 #include <allocscope/state/gate.hpp>
@@ -86,7 +85,7 @@ struct process_state {
     std::uint64_t births_since_wipe = 0;       // of ended sessions, since the map was last wiped
     std::uint64_t cohorts_at_last_reclaim = 0;
     // Read under the walking lock, changed under both.
-    page_list<retired_family> retired_families;
+    retired_family_list retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 

@@ -18,6 +18,8 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
+#include <allocscope/platform/page_list.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/state/gate.hpp>
@@ -48,6 +50,7 @@ struct retired_family {
     sample_sums births;
     sample_sums deaths;
 };
+using retired_family_list = page_list<retired_family, lasting_pages>;
 
 struct alignas(64) open_window {
     atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free

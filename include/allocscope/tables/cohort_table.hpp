@@ -237,7 +237,7 @@ private:
     ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
         const std::uint32_t first = page / pages_at_once * pages_at_once;
         cohort* from = cohorts_.load(memory_order::relaxed) + first * page_ids;
-        if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
+        if (!open_lasting_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
         std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         while (opened < first + pages_at_once &&
                !opened_pages_.compare_exchange_weak(opened, first + pages_at_once,

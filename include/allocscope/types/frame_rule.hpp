@@ -75,7 +75,13 @@ inline bool is_allocation_wrapper(text name) noexcept {
         "PyMem_RawRealloc PyObject_Malloc PyObject_Calloc PyObject_Realloc _PyMem_RawStrdup "
         "Perl_safesysmalloc Perl_safesyscalloc Perl_safesysrealloc Perl_savepv Perl_savepvn "
         "ruby_xmalloc ruby_xmalloc2 ruby_xcalloc ruby_xrealloc ruby_xrealloc2 "
-        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc";
+        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc "
+        "gmalloc gcalloc grealloc agalloc lt__malloc lt__zalloc lt__realloc lt__strdup "
+        "png_malloc png_malloc_base png_malloc_warn png_calloc fz_malloc fz_calloc fz_realloc "
+        "fz_strdup AcquireMagickMemory AcquireQuantumMemory AcquireAlignedMemory "
+        "AcquireCriticalMemory PL_malloc PL_malloc_atomic PL_realloc bfd_malloc bfd_zmalloc "
+        "bfd_realloc uv__malloc uv__calloc uv__realloc uv__strdup R_chk_calloc R_chk_realloc "
+        "Tcl_Alloc TclpAlloc zmalloc zcalloc zrealloc my_malloc ngx_alloc ngx_calloc";
     return is_listed(name, names);
 }
 

@@ -62,7 +62,7 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
 
 // Returns null when there is no memory. The family then counts as operator new's.
 inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
-    page_list<retired_family>& all = process.retired_families;
+    retired_family_list& all = process.retired_families;
     for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
         if (all.begin()[i - 1].family == family) return all.begin() + (i - 1);
     }
@@ -73,11 +73,22 @@ inline retired_family* retired_family_of(open_window& window, std::uint32_t fami
     return all.end() - 1;
 }
 
-// Drops the entries of windows that have closed or begun anew, and moves the others together.
+inline std::size_t count_of_families(const open_window& window) noexcept {
+    const retired_family* const all = process.retired_families.begin();
+    std::size_t count = 0;
+    for (std::uint32_t i = window.retired.families; i != 0; i = all[i - 1].next) ++count;
+    return count;
+}
+
+// Drops the entries of windows that have closed or begun anew, and moves the others together. Pages
+// of a lasting area are not used again, so nothing moves when nothing goes.
 inline void compact_retired_families() noexcept {
-    page_list<retired_family>& all = process.retired_families;
-    if (all.size() == 0) return;
-    page_list<retired_family> kept;
+    retired_family_list& all = process.retired_families;
+    std::size_t wanted = 0;
+    process.windows.for_each_open(
+        [&wanted](const open_window& window) { wanted += count_of_families(window); });
+    if (all.size() == wanted) return;
+    retired_family_list kept;
     process.windows.for_each_open([&](const open_window& window) {
         for (std::uint32_t i = window.retired.families; i != 0;) {
             retired_family each = all.begin()[i - 1];
@@ -92,12 +103,9 @@ inline void compact_retired_families() noexcept {
     }
     std::uint32_t first = 1;
     process.windows.for_each_open([&](open_window& window) {
-        std::uint32_t count = 0;
-        for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
-            ++count;
-        }
+        const std::size_t count = count_of_families(window);
         if (count != 0) window.retired.families = first;
-        first += count;
+        first += static_cast<std::uint32_t>(count);
     });
     all.release();
     all = kept;

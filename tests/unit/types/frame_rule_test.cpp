@@ -77,6 +77,18 @@ TEST_CASE("frame_rule: library types in a user's function do not make it a libra
     }
 }
 
+TEST_CASE("frame_rule: functions around malloc that C programs have are the library's") {
+    for (const char* name : {"xmalloc", "g_malloc0", "gmalloc", "agalloc", "png_malloc_warn",
+                             "AcquireCriticalMemory", "uv__malloc", "Tcl_Alloc", "ngx_calloc"}) {
+        CAPTURE(std::string{name});
+        CHECK(is_library(name));
+    }
+    for (const char* name : {"malloc_table", "user::gmalloc", "xmalloc_of_mine", "alloc"}) {
+        CAPTURE(std::string{name});
+        CHECK_FALSE(is_library(name));
+    }
+}
+
 TEST_CASE("frame_rule: what runs before main for a global of the user is the user's") {
     CHECK_FALSE(is_library("__static_initialization_and_destruction_0(int, int)", "/p/a.cpp"));
     CHECK_FALSE(is_library("_GLOBAL__sub_I_global", "/p/a.cpp"));

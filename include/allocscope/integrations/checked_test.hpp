@@ -1,5 +1,5 @@
-// checked_test.hpp - what the adapters of the test frameworks do around a test, and how they
-// report.
+// checked_test.hpp - what all adapters of test frameworks do around a test, and how they report.
+//
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the adapters of doctest, GoogleTest and Catch2

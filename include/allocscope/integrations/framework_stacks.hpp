@@ -122,12 +122,11 @@ inline bool mentions(const snapshot::frame& frame, std::string_view part) noexce
 // null.
 struct framework_names {
     const char* space;           // the namespace of the framework with its colons: "testing::"
-    const char* const* runners;  // keep what the user's functions that they call make; or null
-    const char* const* callers;  // print into buffers through the user's operator<<; or null
-    const char* keepers;  // functions that keep what the user's functions make for them; or null
-    const char*
-        printers;  // functions that print into buffers through the user's operator<<; or null
-    const bool* holds_output;  // if true, the buffer of every stream is one of these; or null
+    const char* const* runners;  // how the functions between main and a test begin
+    const char* const* callers;  // other functions that may call a test's function directly
+    const char* keepers;         // keep what user functions that they call make; or null
+    const char* printers;        // print into buffers through the user's operator<<; or null
+    const bool* holds_output;    // if true, the buffer of every stream is one of these; or null
 };
 
 inline bool begins_with_any(const snapshot::frame& frame, const char* const* names) noexcept {

@@ -1,5 +1,4 @@
-// google_benchmark_gate.hpp - a reporter before the reporter: fails runs that leak or break a
-// limit.
+// google_benchmark_gate.hpp - a reporter before the reporter: leaks and broken limits fail the run.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by run_benchmarks(); by users who have their own reporters
@@ -35,9 +34,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // - The memory fields of JSON are filled from the run itself (all threads, every repetition).
 // - `pad_errors`: runs that failed get the four counters, all 0. CSV needs them, although it does
 //   not show them: its header has the columns of the first run, and a column that only a later run
-//   has ends the program. While a gate exists, scopes do not fail runs themselves. Each reporter
-//   needs its own gate, also that of --benchmark_out; without one its file shows the internal
-//   counter of the scopes.
+//   has ends the program.
+// While a gate exists, scopes do not fail runs themselves. Each reporter needs its own gate, also
+// that of --benchmark_out; without one its file shows the internal counter of the scopes.
 class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.

@@ -188,11 +188,10 @@ public:
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
         const loss* losses;              // only the losses that happened
         std::size_t loss_count;
-        bool is_difference;         // made by difference_from
-        const char* not_recording;  // why nothing is being recorded; "" when it is
-        std::uint64_t
-            sample_bytes;       // in a sampled window: the mean bytes between two samples; else 0
-        std::uint64_t samples;  // in a sampled window: how many were taken; else 0
+        bool is_difference;          // made by difference_from
+        const char* not_recording;   // why nothing is being recorded; "" when it is
+        std::uint64_t sample_bytes;  // in a sampled window: mean bytes between samples; else 0
+        std::uint64_t samples;       // in a sampled window: how many were taken; else 0
         window_estimates estimates;
         std::uint64_t window;    // a different number for each window of this process; 0: no window
         bool is_of_two_windows;  // the difference of snapshots of two windows

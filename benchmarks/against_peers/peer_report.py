@@ -24,8 +24,9 @@ LEFT_OUT = """
 What the figures do not show:
 
 - All peers but LeakSanitizer work on a program that was built without them, and cost nothing while
-  nobody uses them. The same is true of `allocscope run`, which was not measured here (performance.md
-  has it, for whole programs). Compiled in, allocscope then costs what the row without a window says.
+  nobody uses them. The same is true of `allocscope run`, which was not measured here
+  (performance.md has it, for whole programs). If allocscope is compiled in and not used, its cost
+  is that of the row without a window.
 - The peers also record calls of `malloc` by C libraries. `operator_new_delete.hpp` does not, but
   `malloc_family.hpp` and `allocscope run` do.
 - LeakSanitizer and memcheck tell a block that nothing points to from one that is still in use, and

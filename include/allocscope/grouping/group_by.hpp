@@ -1,4 +1,4 @@
-// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
+// group_by.hpp - sums the stacks of a snapshot by what they share, such as place or thread.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -9,8 +9,8 @@
 //         use(each.name, each.bytes, each.objects, each.bytes_allocated, each.allocations);
 //     }
 //
-// Groups hold all stacks of the window, so also what was allocated and is gone. A snapshot that has
-// no stacks (see snapshot::has_stacks) has no groups.
+// Groups contain all stacks of the window, so also what was allocated and has been freed. A
+// snapshot without stacks (see snapshot::has_stacks) has no groups.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
@@ -38,10 +38,10 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 enum class group_key : int {
     place,     // "main.cpp:12:std::string", as in the rows
-    type,      // "std::string"; "?" for all whose type is not known
-    function,  // the one that file and line are in
-    file,      // what the rows show of it; where there is no line, the function or module
-    module,    // the program or library that the user's frame lies in
+    type,      // "std::string"; "?" for all stacks whose type is unknown
+    function,  // the function that contains file and line
+    file,      // the name in the rows; without a line, the function or module
+    module,    // the program or library that contains the user's frame
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
@@ -51,14 +51,14 @@ enum class group_key : int {
 
 struct group {
     std::string name;
-    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t objects, bytes;  // alive; two's complement in a difference, like all
     std::uint64_t allocations, bytes_allocated;  // since the window began
-    std::uint64_t stacks;                        // how many distinct ones were summed
-    // As in snapshot::stack_details; 0 unless the window has them.
+    std::uint64_t stacks;                        // how many stacks were summed
+    // As in snapshot::stack_details; 0 if the window has no details.
     std::uint64_t peak_objects, peak_bytes, temporary, lifetime_us;
 };
 
-// The groups, largest first.
+// The groups; the largest comes first.
 class snapshot_groups {
 public:
     bool empty() const noexcept { return groups_.empty(); }
@@ -99,7 +99,7 @@ inline void write_place_name(text_out& out, const snapshot::stack& stack) {
     out << ':' << stack.type;
 }
 
-// The mean size of what was allocated, or of what is alive where that is not known.
+// Writes the mean size of what was allocated or, if that is unknown, of what is alive.
 inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
     const auto allocations = static_cast<std::int64_t>(stack.allocations);
     const bool has_births = allocations != 0;
@@ -119,7 +119,7 @@ inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
     out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
 }
 
-// As details have them.
+// Writes a size class as details have them.
 inline void write_size_class(text_out& out, std::size_t number) {
     const std::uint64_t least = number == 0 ? 0 : most_bytes_of_class(number - 1) + 1;
     if (number + 1 == size_class_count) {
@@ -129,10 +129,10 @@ inline void write_size_class(text_out& out, std::size_t number) {
     }
 }
 
-// The class that the numbers of a stack stand in which are not known for each size: that of the
-// mean, or the next one in which it has allocated.
+// The class for those numbers of a stack that are not known for each size: the class of the mean,
+// or the next larger class in which the stack has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
-    // Signed, for a difference.
+    // Signed, because a difference may be negative.
     const std::int64_t mean = static_cast<std::int64_t>(stack.bytes_allocated) /
                               static_cast<std::int64_t>(stack.allocations);
     std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
@@ -169,13 +169,13 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
     }
 }
 
-// The groups while they are filled.
+// The groups while they are being filled.
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
         : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
 
-    // Of a stack, or of a part of one.
+    // Adds the numbers of a stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
         const std::size_t* known = numbers_.find(name);
         if (known == nullptr) {
@@ -186,7 +186,8 @@ public:
         add_to(groups_[*known], numbers);
     }
 
-    // All of a stack to the group of its place. A name is made for each group, not for each stack.
+    // Adds a stack to the group of its place. The name is made once for each group, not for each
+    // stack.
     void add_to_place(const snapshot::stack& stack) {
         const auto at = places_.meet(stack);
         if (at.is_new) {
@@ -197,7 +198,7 @@ public:
         add_to(groups_[at.number], numbers_of(stack));
     }
 
-    // Each allocation of a stack with details to the group of its size.
+    // Adds each allocation of a stack with details to the group of its size.
     void add_to_sizes(const snapshot::stack& stack) {
         const std::size_t main_class = main_size_class(stack);
         for (std::size_t i = 0; i < size_class_count; ++i) {
@@ -265,7 +266,8 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
         detail::write_group_name(name, each, key);
         sums.add(name.view(), detail::numbers_of(each));
     }
-    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
+    // The largest comes first; equal groups stay in the order in which they were met. (clang++-19
+    // warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;
     std::vector<std::size_t> numbers_in_order(made.groups_.size());
     for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;

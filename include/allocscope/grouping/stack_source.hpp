@@ -1,16 +1,17 @@
-// stack_source.hpp - stacks one after the other: those of a snapshot, or those of its file.
+// stack_source.hpp - passes stacks one after the other, from a snapshot or from its file.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by writers in report/, page/ and formats/; formats/convert_snapshot.hpp has the source
-// Threads:  any; the snapshot must outlive what is here
+// Called:   by writers in report/, page/ and formats/; formats/convert_snapshot.hpp makes the
+//           source
+// Threads:  any; the snapshot must outlive these objects
 // Memory:   the frames of one stack at a time, in the arena of the source
 //
 //     const shown_stacks stacks{rows};             // or {rows, source}
 //     stacks.for_each([](const snapshot::stack& stack) { ... });
 //
-// The frames of a million stacks take more than a gigabyte. A snapshot that was loaded lays them
-// all out when stacks() is called; a source lays out those that are asked for. Texts stay, frames
-// are gone when the next stack comes.
+// The frames of a million stacks take more than a gigabyte. A loaded snapshot lays all of them out
+// in memory when stacks() is called; a source lays out only those that are asked for. The texts
+// stay, but the frames are gone when the next stack comes.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
 #define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
@@ -31,16 +32,17 @@ struct frame_span {
     std::size_t count;
 };
 
-// Stacks that are not laid out. They are numbered in the order of for_each().
+// Stacks whose frames are not laid out in memory. They are numbered in the order of for_each().
 struct stack_source {
     using visit = void (*)(void* visitor, const snapshot::stack& stack);
 
     const void* of;
     void (*for_each)(const void* of, void* visitor, visit work);
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
-    // Of a row without frames, by its place in the snapshot.
+    // The frames of a row that has none, by its position in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
+    // A frame that stays in memory; null if the stack has fewer. `depth` counts from the caller of
+    // the allocation, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
     stack_numbers (*numbers)(const void* of, std::size_t number);
@@ -53,7 +55,7 @@ struct stack_source {
 
 class shown_stacks {
 public:
-    // Without a source the snapshot lays its stacks out.
+    // Without a source, the snapshot lays its stacks out in memory.
     explicit shown_stacks(const snapshot& rows, const stack_source* source = nullptr)
         : rows_(rows), source_(source) {
         if (source != nullptr) return;
@@ -79,7 +81,7 @@ public:
         });
     }
 
-    // Of one stack, by its number; for as long as `memory` has them.
+    // The frames of one stack, by its number. They are valid as long as `memory` keeps them.
     frame_span frames(std::size_t number, arena& memory) const {
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
         return {first_[number].frames, first_[number].frame_count};
@@ -89,7 +91,7 @@ public:
         if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
         return source_->frames_of_row(source_->of, number, memory);
     }
-    // For those who look at the stacks in another order.
+    // For callers that look at the stacks in another order.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
                                     bool is_from_main) const {
         if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);
@@ -112,7 +114,7 @@ public:
         const auto modules = rows_.modules();
         work(modules.begin(), modules.size());
     }
-    // Calls work(threads, count); those that for_each_part() of the stacks names.
+    // Calls work(threads, count) with the threads to which for_each_part() of the stacks refers.
     template <class Work>
     void with_threads(const Work& work) const {
         if (source_ != nullptr) {

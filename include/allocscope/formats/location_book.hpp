@@ -1,16 +1,16 @@
-// location_book.hpp - return addresses with the calls that were inlined there, each with a number.
+// location_book.hpp - numbers return addresses together with the calls inlined there.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by formats/pprof_format.hpp and formats/heaptrack_format.hpp
 // Threads:  one at a time
-// Memory:   of the arena that is given
+// Memory:   of the arena that is passed in
 //
 //     location_book book{memory};
 //     for (std::size_t i = 0; i < stack.frame_count;) use(book.next_location(stack, i));
 //     book.for_each_frame(number, [](const snapshot::frame& frame) { ... });   // innermost first
 //
-// A stack has a frame for each call that was inlined; formats that know code by its address have
-// one location with several lines for those.
+// A stack has a frame for each inlined call. In formats that identify code by its address, these
+// frames are one location with several lines.
 
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
@@ -31,7 +31,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The outermost frame of a location, and the location of those that are inlined there; 0: none.
+// The outermost frame of a location, and the location of the frames inlined there; 0: none.
 struct location_key {
     std::uint32_t inner;
     std::uint32_t frame;
@@ -49,7 +49,8 @@ public:
     explicit location_book(arena& memory)
         : frames_(memory, frames_differ_by::address), locations_(memory), of_frame_(memory) {}
 
-    // The number, from 1, of the location that begins at frame `at`, which then is behind it.
+    // Returns the number, from 1, of the location that begins at frame `at`, and moves `at` behind
+    // it.
     std::uint32_t next_location(const snapshot::stack& stack, std::size_t& at) {
         std::uint32_t number = location_of(stack.frames[at]);
         while (stack.frames[at++].is_inlined && at < stack.frame_count) {
@@ -59,7 +60,7 @@ public:
         return number;
     }
 
-    // Numbers are from 1 to size(); some are the inner part of others only.
+    // Numbers are from 1 to size(); some are only the inner part of others.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
     bool is_met(std::uint32_t number) const noexcept {
         return locations_.begin()[number - 1].value.is_met;
@@ -86,7 +87,7 @@ private:
         bool is_met;
     };
 
-    // Of the frame alone: most are, and are found without hashing.
+    // The location of a single frame: most are, and they are found without hashing.
     std::uint32_t location_of(const snapshot::frame& frame) {
         const std::uint32_t number = frames_.number_of(frame);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);

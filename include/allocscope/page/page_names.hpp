@@ -1,4 +1,4 @@
-// page_names.hpp - the texts, frames, paths and places of a page, each once and with a number.
+// page_names.hpp - numbers the texts, frames, paths and places of a page; equal ones are kept once.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_data.hpp
@@ -10,8 +10,8 @@
 //     number_paths(stacks, ...)     of these, see page/page_paths.hpp
 //     place_number(row)             of its file:line:type
 //
-// A frame is looked up by the addresses of its texts, which are equal for most frames that are
-// equal; only what is new so is compared as text.
+// A frame is looked up by the addresses of its texts, which are equal for most equal frames. Only
+// if these addresses are new, the frame is compared as text.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
@@ -33,7 +33,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A frame as a page shows it. An offset stands for a function without a name only.
+// A frame as a page shows it. Only a function without a name has an offset.
 struct page_frame {
     std::uint32_t function, file, line, module;  // numbers of texts, but for the line
     std::uint64_t offset;
@@ -71,7 +71,7 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row; what else there is, is that of the first one.
+// file:line:type, or file+offset:type, as in a row; the other members are those of the first one.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
@@ -112,7 +112,7 @@ public:
         return known.value;
     }
 
-    // The next row or stack whose path number_paths() is to give: it looks at the frames no more.
+    // Call it for each row or stack before number_paths(), which does not look at frames any more.
     template <class Row>
     void meet_frames(const Row& row) {
         for (std::size_t k = 0; k < row.frame_count; ++k) {
@@ -120,9 +120,8 @@ public:
         }
     }
 
-    // The paths of up to `at_once` rows or stacks that have been met, into `paths`. They are
-    // followed side by side: each step waits for memory, and these waits need not be one after the
-    // other.
+    // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
+    // are followed in parallel: each step waits for memory, and these waits can overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
         std::size_t begin[at_once];
@@ -185,7 +184,7 @@ private:
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    list<std::uint32_t> frame_numbers_;  // of the rows at hand
+    list<std::uint32_t> frame_numbers_;  // of the current rows
     page_paths paths_;
     table<page_place, std::uint32_t> places_;
 };

@@ -27132,9 +27132,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::too_deeply_nested:
             return "events in signal handlers were not recorded: nested too deeply";
         case loss_reason::record_replaced:
-            return "blocks were freed past operator delete, or of a pool without a report: noticed "
-                   "when"
-                   " their address was used again";
+            return "blocks were freed without operator delete, or by a pool without a report:"
+                   " noticed when their address was used again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
         case loss_reason::sample_not_recorded:
@@ -27146,9 +27145,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
             return "changes are missing in the peaks of windows above the 64th: memory for them was"
                    " refused";
         case loss_reason::torn_by_fork:
-            return "time the process was forked past its handlers (_Fork) while another thread "
-                   "moved"
-                   " sums: numbers of before may be off";
+            return "time the process was forked without its handlers (_Fork) while another thread"
+                   " moved sums: earlier numbers may be wrong";
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
@@ -28865,7 +28863,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
 // The program cannot go on: a pointer to a guard that no longer exists would remain.
 [[noreturn]] inline void refuse_foreign_guard() {
     const char sentence[] =
-        "allocscope: a no_allocation_guard was destroyed by another thread than made it; keep it"
+        "allocscope: a no_allocation_guard was destroyed by a thread other than its own; keep it"
         " in a block of one thread\n";
     write_all(2, sentence, sizeof sentence - 1);
     std::abort();
@@ -29112,7 +29110,7 @@ inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
         if (run.site[0] != '\0') out << " at " << run.site;
     }
     if (run.outcome == fault_outcome::threw_other) {
-        out << ": another exception than std::bad_alloc came out";
+        out << ": an exception other than std::bad_alloc came out";
         if (run.detail[0] != '\0') {
             out << " (";
             write_printable(out, run.detail);
@@ -34867,7 +34865,7 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);
@@ -35782,7 +35780,7 @@ private:
         text_out command{job_.memory};
         command << (is_empty(info.command) ? info.name : info.command)
                 << (info.has_peak_details
-                        ? " (allocscope: Max is that of t-gmax or t-end; when t-gmax was is not"
+                        ? " (allocscope: Max is that of t-gmax or t-end; the time of t-gmax is not"
                           " known)"
                         : " (allocscope: t-gmax and Max are those of t-end)");
         out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
@@ -41781,7 +41779,7 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
-        out << "where the objects that are alive were allocated was not recorded";
+        out << "the places of the live objects were not recorded";
     } else {
         out << (info.loss_count == 0 ? "nothing is alive" : "nothing that was recorded is alive");
     }
@@ -42783,7 +42781,7 @@ public:
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
                 if (!is_checksum(payload, sum)) {
-                    return damaged_at(at, "its checksum does not fit its contents");
+                    return damaged_at(at, "its checksum does not match its contents");
                 }
                 has_end = true;
             } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {

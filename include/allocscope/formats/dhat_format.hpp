@@ -99,7 +99,7 @@ private:
         text_out command{job_.memory};
         command << (is_empty(info.command) ? info.name : info.command)
                 << (info.has_peak_details
-                        ? " (allocscope: Max is that of t-gmax or t-end; when t-gmax was is not"
+                        ? " (allocscope: Max is that of t-gmax or t-end; the time of t-gmax is not"
                           " known)"
                         : " (allocscope: t-gmax and Max are those of t-end)");
         out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"

@@ -85,7 +85,7 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);

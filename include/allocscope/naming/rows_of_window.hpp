@@ -210,9 +210,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::too_deeply_nested:
             return "events in signal handlers were not recorded: nested too deeply";
         case loss_reason::record_replaced:
-            return "blocks were freed past operator delete, or of a pool without a report: noticed "
-                   "when"
-                   " their address was used again";
+            return "blocks were freed without operator delete, or by a pool without a report:"
+                   " noticed when their address was used again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
         case loss_reason::sample_not_recorded:
@@ -224,9 +223,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
             return "changes are missing in the peaks of windows above the 64th: memory for them was"
                    " refused";
         case loss_reason::torn_by_fork:
-            return "time the process was forked past its handlers (_Fork) while another thread "
-                   "moved"
-                   " sums: numbers of before may be off";
+            return "time the process was forked without its handlers (_Fork) while another thread"
+                   " moved sums: earlier numbers may be wrong";
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";

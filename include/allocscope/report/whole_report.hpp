@@ -55,7 +55,7 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
-        out << "where the objects that are alive were allocated was not recorded";
+        out << "the places of the live objects were not recorded";
     } else {
         out << (info.loss_count == 0 ? "nothing is alive" : "nothing that was recorded is alive");
     }

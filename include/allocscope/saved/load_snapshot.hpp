@@ -98,7 +98,7 @@ public:
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
                 if (!is_checksum(payload, sum)) {
-                    return damaged_at(at, "its checksum does not fit its contents");
+                    return damaged_at(at, "its checksum does not match its contents");
                 }
                 has_end = true;
             } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {

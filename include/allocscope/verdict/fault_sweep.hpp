@@ -95,7 +95,7 @@ inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
         if (run.site[0] != '\0') out << " at " << run.site;
     }
     if (run.outcome == fault_outcome::threw_other) {
-        out << ": another exception than std::bad_alloc came out";
+        out << ": an exception other than std::bad_alloc came out";
         if (run.detail[0] != '\0') {
             out << " (";
             write_printable(out, run.detail);

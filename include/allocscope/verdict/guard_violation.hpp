@@ -122,7 +122,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
 // The program cannot go on: a pointer to a guard that no longer exists would remain.
 [[noreturn]] inline void refuse_foreign_guard() {
     const char sentence[] =
-        "allocscope: a no_allocation_guard was destroyed by another thread than made it; keep it"
+        "allocscope: a no_allocation_guard was destroyed by a thread other than its own; keep it"
         " in a block of one thread\n";
     write_all(2, sentence, sizeof sentence - 1);
     std::abort();

@@ -21342,7 +21342,7 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto the code is in other units than its source.
+        // With -flto the code belongs to another unit than the source from which it was compiled.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
@@ -24456,7 +24456,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // memory_resource::allocate is called by whoever asked the resource: only the allocator that
+    // memory_resource::allocate is called by any user of the resource. Only the allocator that
     // passes its request on unchanged is believed.
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
@@ -31551,9 +31551,9 @@ inline bool begins_with_any(const snapshot::frame& frame, const char* const* nam
     return false;
 }
 
-// Such a frame is innermost if the test's function is not on the stack: it was inlined and there is
-// no debug information, or it made a tail call into the standard library. What it made is the
-// test's.
+// Whether a frame is one of the runners or callers. Such a frame is innermost if the test's
+// function is not on the stack: the function was inlined and there is no debug information, or it
+// made a tail call into the standard library. What was allocated is then the test's.
 inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
     return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
 }
@@ -37041,7 +37041,7 @@ public:
         frame_numbers_.clear();
     }
 
-    // Of a row or a stack.
+    // The number of the place of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
         const auto at =
@@ -40579,8 +40579,8 @@ enum class group_key : int {
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
-    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as one by difference_from()
+    thread     // "worker (thread 3)": the thread that allocated, not the one that frees;
+               // "not known" if a snapshot has no threads, like one of difference_from()
 };
 
 struct group {
@@ -44946,7 +44946,7 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Without losses, families, time series, and resident memory, which windows of a process share.
+// Everything but losses, families, time series, and resident memory, which processes share.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();

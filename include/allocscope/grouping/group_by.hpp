@@ -45,8 +45,8 @@ enum class group_key : int {
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
-    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as one by difference_from()
+    thread     // "worker (thread 3)": the thread that allocated, not the one that frees;
+               // "not known" if a snapshot has no threads, like one of difference_from()
 };
 
 struct group {

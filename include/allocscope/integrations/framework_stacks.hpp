@@ -136,9 +136,9 @@ inline bool begins_with_any(const snapshot::frame& frame, const char* const* nam
     return false;
 }
 
-// Such a frame is innermost if the test's function is not on the stack: it was inlined and there is
-// no debug information, or it made a tail call into the standard library. What it made is the
-// test's.
+// Whether a frame is one of the runners or callers. Such a frame is innermost if the test's
+// function is not on the stack: the function was inlined and there is no debug information, or it
+// made a tail call into the standard library. What was allocated is then the test's.
 inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
     return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
 }

@@ -148,7 +148,7 @@ public:
         frame_numbers_.clear();
     }
 
-    // Of a row or a stack.
+    // The number of the place of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
         const auto at =

@@ -3,7 +3,7 @@
 // Room:     types (floor 8), not malloc-safe
 // Called:   by module_rule.hpp, and by verdict/ for the callers that a message shows
 // Threads:  any
-// Memory:   of the given arena, given back
+// Memory:   of the given arena, only while the function runs
 //
 // Everything below the program's own folder is the user's, except for folders in it that hold
 // copies of other people's code. Elsewhere, the places where headers are installed are the

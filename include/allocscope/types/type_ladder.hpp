@@ -155,7 +155,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // memory_resource::allocate is called by whoever asked the resource: only the allocator that
+    // memory_resource::allocate is called by any user of the resource. Only the allocator that
     // passes its request on unchanged is believed.
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||

@@ -3,7 +3,7 @@
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/check_window.hpp, verdict/guard_violation.hpp and verdict/fault_sweep.hpp
 // Threads:  one thread builds it; the last owner, on any thread, frees it
-// Memory:   pages of its own, given back with the last reference
+// Memory:   pages of its own, freed with the last reference
 //
 //     head {check_data, rows} | message | path of the evidence
 //

@@ -45,7 +45,7 @@ enum class call_direction { top_down, bottom_up };
 struct call_node {
     const snapshot::frame* frame;  // null: the root
     std::uint32_t number;          // of the node; a parent's is less than its children's
-    std::uint32_t frame_number;    // equal nodes: equal frames
+    std::uint32_t frame_number;    // the same in all nodes with equal frames
     std::uint32_t parent;          // the number of its parent; that of the root is its own
     std::uint32_t depth;           // 0 for the root
     std::uint32_t child_count;

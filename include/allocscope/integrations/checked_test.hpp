@@ -33,7 +33,7 @@ struct test_framework {
     expected_leaks own;           // tells which stacks are the framework's own: no leaks
     bool leaves_by_return;        // the macro reports a fatal failure, and then returns
     const char* (*block_name)();  // the name of a block in messages
-    bool (*has_failed)();         // whether the running test has failed, maybe by a return
+    bool (*has_failed)();         // the running test: a return may be that of a failed assertion
     bool (*is_running)();         // null: true whenever no other framework is running
     // Reports an assertion that holds, or one that does not. `may_leave`: it may throw where an
     // assertion of the framework itself would.

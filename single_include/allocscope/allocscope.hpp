@@ -31368,7 +31368,7 @@ struct test_framework {
     expected_leaks own;           // tells which stacks are the framework's own: no leaks
     bool leaves_by_return;        // the macro reports a fatal failure, and then returns
     const char* (*block_name)();  // the name of a block in messages
-    bool (*has_failed)();         // whether the running test has failed, maybe by a return
+    bool (*has_failed)();         // the running test: a return may be that of a failed assertion
     bool (*is_running)();         // null: true whenever no other framework is running
     // Reports an assertion that holds, or one that does not. `may_leave`: it may throw where an
     // assertion of the framework itself would.
@@ -39389,7 +39389,7 @@ enum class call_direction { top_down, bottom_up };
 struct call_node {
     const snapshot::frame* frame;  // null: the root
     std::uint32_t number;          // of the node; a parent's is less than its children's
-    std::uint32_t frame_number;    // equal nodes: equal frames
+    std::uint32_t frame_number;    // the same in all nodes with equal frames
     std::uint32_t parent;          // the number of its parent; that of the root is its own
     std::uint32_t depth;           // 0 for the root
     std::uint32_t child_count;

@@ -947,8 +947,8 @@ public:
     // The stacks that fit, and the rows that they make. This and the next function need
     // <allocscope/report.hpp>: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
     snapshot filter(const stack_filter& wanted) const;
-    // The sums of the stacks by place, type, function, file, module or size; the largest comes
-    // first.
+    // The sums of the stacks by place, type, function, file, module, size or thread; the largest
+    // comes first.
     snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws
@@ -31161,7 +31161,8 @@ public:
     // increased, or why nothing could be compared (the name has no baseline; the file cannot be
     // read, or has another version), and what to do. It compares allocations, bytes, peak_bytes,
     // live_objects and live_bytes. While updating it returns "", or why the file could not be
-    // written. Cost: the first call reads the file; each update reads and writes it.
+    // written.
+    // Cost: the first call reads the file; each update reads and writes it.
     std::string check(const std::string& name, const allocation_counts& counts);
 
 private:

@@ -46,7 +46,8 @@ public:
     // increased, or why nothing could be compared (the name has no baseline; the file cannot be
     // read, or has another version), and what to do. It compares allocations, bytes, peak_bytes,
     // live_objects and live_bytes. While updating it returns "", or why the file could not be
-    // written. Cost: the first call reads the file; each update reads and writes it.
+    // written.
+    // Cost: the first call reads the file; each update reads and writes it.
     std::string check(const std::string& name, const allocation_counts& counts);
 
 private:

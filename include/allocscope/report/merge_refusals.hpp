@@ -7,7 +7,7 @@
 //
 // An object belongs to every window that was open at its birth. So two windows of one process that
 // were open at the same time hold the same objects, and their sum would count these twice. The
-// exception are two windows of one thread each, of two different threads.
+// exception is two windows of one thread each, of two different threads.
 
 #ifndef ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
 #define ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP

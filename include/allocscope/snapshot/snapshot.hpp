@@ -256,8 +256,8 @@ public:
     // The stacks that fit, and the rows that they make. This and the next function need
     // <allocscope/report.hpp>: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
     snapshot filter(const stack_filter& wanted) const;
-    // The sums of the stacks by place, type, function, file, module or size; the largest comes
-    // first.
+    // The sums of the stacks by place, type, function, file, module, size or thread; the largest
+    // comes first.
     snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws

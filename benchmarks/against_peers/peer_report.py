@@ -7,34 +7,35 @@ from peer_tools import FIFTIETH, FULL, LOOPS, PEAK_LOOPS, RIVALS, TENTH
 
 INTRO = """# Against its peers
 
-The same loops under what one would pick instead of allocscope, and under allocscope. Every tool ran
-once in each round, in a process of its own, plain `malloc` before each third one; a figure is the
+The same loops ran under allocscope and under the tools that one would use instead. In each round,
+every tool ran once in its own process, with plain `malloc` before each third one. A figure is the
 median over the rounds of the ratio to the plain runs just before and after it. Times are real times
 of the loop alone, without the start of the tool and without its report. Loops:
 
-- churn: 1024 blocks of 16 to 512 bytes are alive, a random one is replaced, through 256 stacks some
-  20 frames deep; the same on two threads; the same handed to another thread that frees it.
-- containers: a map, a hash map and a vector of strings grow, then all is destroyed.
-- large blocks: 64 KiB to 4 MiB, replaced, or grown by half with the contents copied.
+- churn: 1024 blocks of 16 to 512 bytes are alive, and a random one is replaced, through 256 stacks
+  about 20 frames deep; the same on two threads; the same with another thread that frees the blocks.
+- containers: a map, a hash map and a vector of strings grow, then everything is destroyed.
+- large blocks: blocks of 64 KiB to 4 MiB are replaced, or grow by half with their contents copied.
 
-Everything comes from `operator new`. allocscope was compiled in; it records `operator new` and
-`delete` here, the peers `malloc` and its family.
+All memory comes from `operator new`. allocscope was compiled in; it records `operator new` and
+`delete` here, and the peers record `malloc` and its family.
 """
 LEFT_OUT = """
-What no figure says:
+What the figures do not show:
 
 - All peers but LeakSanitizer work on a program that was built without them, and cost nothing while
-  they are not asked for. So does `allocscope run`, which was not measured here (performance.md has
-  it, for whole programs); compiled in, the row without a window is what it costs then.
-- The peers also see `malloc` that C libraries call. `operator_new_delete.hpp` does not,
+  nobody uses them. The same is true of `allocscope run`, which was not measured here
+  (performance.md has it, for whole programs). If allocscope is compiled in and not used, its cost
+  is that of the row without a window.
+- The peers also record calls of `malloc` by C libraries. `operator_new_delete.hpp` does not, but
   `malloc_family.hpp` and `allocscope run` do.
 - LeakSanitizer and memcheck tell a block that nothing points to from one that is still in use, and
   memcheck finds wrong reads and writes. allocscope lists what is alive.
-- heaptrack keeps the whole course over time, can be attached to a running process and has a
-  graphical viewer; massif keeps the heap at its peak; dhat sees who reads and writes the blocks.
-- The other way round: of all these only allocscope has windows over a part of the program that can
-  overlap, be read at any time, and be asserted on in a test; rows with the type; and an interval
-  beside each sampled row. The sampled modes of the peers are estimates too, printed without one.
+- heaptrack keeps all events over time, can be attached to a running process and has a graphical
+  viewer; massif keeps the heap at its peak; dhat shows who reads and writes the blocks.
+- On the other hand, only allocscope has windows over a part of the program, which can overlap, be
+  read at any time, and be asserted on in a test; rows with the type; and an interval beside each
+  sampled row. The sampled modes of the peers give estimates, too, but print no interval.
 """
 
 
@@ -60,8 +61,8 @@ def ratio_tables(tools):
     profilers = [tool for tool in tools if tool.allocator and not tool.problem
                  and tool.median("churn", "own") is not None]
     if profilers:
-        lines += ["", "jemalloc and tcmalloc are other allocators. What profiling adds, as a ratio "
-                  "to the same", "allocator not profiling:", "", f"| | {loops} |",
+        lines += ["", "jemalloc and tcmalloc are other allocators. This is what profiling adds, as "
+                  "a ratio to the same", "allocator without profiling:", "", f"| | {loops} |",
                   "|---" * (len(LOOPS) + 1) + "|"]
         for tool in profilers:
             cells = [times_as_text(tool.median(loop, "own")) for loop in LOOPS]
@@ -71,8 +72,8 @@ def ratio_tables(tools):
 
 def peak_table(tools):
     lines = ["## Peak memory", "",
-              "The most that was resident until the loop ended: ratio to plain `malloc`, and what "
-              "it is more.", "", f"| | {' | '.join(PEAK_LOOPS)} | work |",
+              "The most memory that was resident until the loop ended: ratio to plain `malloc`, "
+              "and the difference.", "", f"| | {' | '.join(PEAK_LOOPS)} | work |",
               "|---" * (len(PEAK_LOOPS) + 2) + "|"]
     report_mib = []
     for tool in tools:
@@ -89,8 +90,8 @@ def peak_table(tools):
     if report_mib and max(report_mib) >= 1:
         lines += ["", "Printing allocscope's rows reads the program's debug information: up to "
                   f"{max(report_mib):.0f} MiB more here, once.",
-                  "The peers name their places in another process, or LeakSanitizer at the exit; "
-                  "that is in no figure."]
+                  "The peers find names in another process, and LeakSanitizer at the exit; this "
+                  "is in no figure."]
     return lines + [""]
 
 
@@ -108,8 +109,9 @@ def is_below(theirs, ours):
 def who_is_ahead(tools):
     named = {tool.name: tool for tool in tools if not tool.problem}
     lines = ["## Where a peer is ahead", "",
-             "By more than a fiftieth, and by more than the rounds differ: in the ratio to plain "
-             "`malloc`, or in what", "the peer adds to its own allocator, which stands behind it.",
+             "The table has cases in which a peer is better by more than a fiftieth, and by more "
+             "than the rounds differ.", "Either its ratio to plain `malloc` is better, or the "
+             "ratio to its own allocator, shown in parentheses.",
              "", "| | | the peer | allocscope |", "|---|---|---|---|"]
     for our_name, rivals in RIVALS.items():
         for name in rivals:
@@ -129,14 +131,14 @@ def who_is_ahead(tools):
                     lines.append(f"| {name} | peak memory, {loop} | {times_as_text(theirs)} | "
                                  f"`{mode.mode}` {times_as_text(ours)} |")
     if lines[-1].startswith("|---"):
-        lines[-2:] = ["In no figure of this run."]
+        lines[-2:] = ["There is no such case in this run."]
     return lines + [""] + LEFT_OUT.strip().split("\n") + [""]
 
 
 def versions_and_commands(tools, compiled_with):
     lines = ["## How it was run", "",
-             f"Compiled with `{compiled_with}`; `leak_sanitizer` with `-fsanitize=leak` "
-             "besides, `recorded` with", "`-I include` and a file that includes "
+             f"Compiled with `{compiled_with}`; `leak_sanitizer` also with "
+             "`-fsanitize=leak`, `recorded` with", "`-I include` and a file that includes "
              "`allocscope/define_once/operator_new_delete.hpp`.", "",
              "| | version | command |", "|---|---|---|"]
     for tool in tools:
@@ -154,7 +156,8 @@ def versions_and_commands(tools, compiled_with):
 
 
 def all_figures(tools):
-    lines = ["## All figures", "", "plain: one step on plain `malloc`, beside this tool.", "",
+    lines = ["## All figures", "",
+             "plain: one step on plain `malloc`, in the runs beside this tool.", "",
              "| | loop | rounds | plain | ratio | lowest .. highest | peak |",
              "|---|---|---|---|---|---|---|"]
     for tool in (tool for tool in tools if not tool.problem):

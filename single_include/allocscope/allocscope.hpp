@@ -735,22 +735,22 @@ enum class stack_value : int;
 
 class snapshot {
 public:
-    // One logical frame of a stack: inlined calls are frames of their own.
+    // One logical frame of a stack; an inlined call is a frame, too.
     struct frame {
         const char* function;   // demangled; "" when there is no symbol
-        const char* file;       // as the debug information has it, whole; "" when unknown
+        const char* file;       // the whole path, as in the debug information; "" when unknown
         int line;               // 0 when unknown
         int column;             // 0 when unknown
-        bool is_inlined;        // inlined into the next frame
+        bool is_inlined;        // whether it was inlined into the next frame
         std::uint64_t address;  // return address - 1, as in this process
         const char* module;     // file the code was loaded from; "" when unknown
         std::uint64_t offset;   // of the address in that module
     };
 
-    // All live objects of one file:line:type. The stack is that of the row's most numerous site.
+    // All live objects with one file:line:type. The stack is that of the site with most objects.
     struct row {
         std::uint64_t objects;  // in a difference: two's complement, cast to std::int64_t
-        std::uint64_t bytes;    // as requested; in a difference likewise
+        std::uint64_t bytes;    // as requested; in a difference like objects
         const char* file;       // shortened to what is left after the common directory; when there
                                 // is no line information: the function, else the module
         int line;               // 0 when unknown: then `offset` says where in `file` it is
@@ -761,14 +761,16 @@ public:
         const frame* frames;    // innermost first, starting at the caller of operator new
         std::size_t frame_count;
         std::size_t user_frame;  // index of the frame that gave file and line; frame_count if none
-        std::uint64_t samples;   // a sampled window: how many samples stand behind the estimate
-        // A sampled window: 95% intervals, objects_low <= objects <= objects_high. Otherwise equal
-        // to objects and bytes. In a difference two's complement; see docs/sampling.md.
+        std::uint64_t samples;   // in a sampled window: the samples behind the estimate
+        // In a sampled window: 95% intervals, objects_low <= objects <= objects_high. Otherwise
+        // they are equal to objects and bytes. In a difference they are two's complement. See
+        // docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
-        // How the type is known: "report", "allocator", "make_function", "vtable", "source" or
-        // "unsized_vtable"; "" when it is not. The last two are no proof: what is "source" was read
-        // in the source file, which may have changed since. See docs/types_and_places.md.
+        // How the type was found: "report", "allocator", "make_function", "vtable", "source" or
+        // "unsized_vtable"; "" when the type is not known. The last two are no proof: a type with
+        // "source" was read in the source file, which may have changed since. See
+        // docs/types_and_places.md.
         const char* type_source;
     };
 
@@ -780,19 +782,19 @@ public:
         std::uint64_t process_id;
     };
 
-    // What a window with options::details knows of a stack besides.
+    // What else is known about a stack in a window with options::details.
     struct stack_details {
-        // Alive when the window had most bytes alive, its first such moment. With several threads
-        // what others were just allocating or freeing may be in it or not.
+        // What was alive at the first moment at which the window had most bytes alive. With several
+        // threads, it may or may not include what other threads were just allocating or freeing.
         std::uint64_t peak_objects, peak_bytes;
-        // Allocations whose thread freed them before it allocated anything else.
+        // Allocations that their thread freed before it allocated anything else.
         std::uint64_t temporary;
-        // How long its objects lived, added up; those that are alive until now.
+        // The sum of the lifetimes of its objects; live objects count until now.
         std::uint64_t lifetime_us;
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
     };
 
-    // What one thread allocated at a stack, and what of it is alive, whoever freed the rest.
+    // What one thread allocated at a stack, and what of it is still alive, whoever freed the rest.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
         std::uint64_t objects, bytes;  // from here on as in the stack
@@ -804,12 +806,12 @@ public:
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
-    // with equal frames differ in their return addresses, modules or family.
+    // with equal frames may differ in their return addresses, modules or family.
     struct stack {
         const frame* frames;  // innermost first, starting at the caller of operator new
         std::size_t frame_count;
         std::size_t user_frame;         // as in the row
-        std::uint64_t objects, bytes;   // alive; in a difference two's complement, as all numbers
+        std::uint64_t objects, bytes;   // alive; all numbers are two's complement in a difference
         std::uint64_t allocations;      // since the window began
         std::uint64_t bytes_allocated;  // as requested
         const char* file;               // from here on as in the row
@@ -817,24 +819,25 @@ public:
         const char* type;
         const char* function;
         std::uint64_t offset;
-        std::uint64_t samples;  // a sampled window: how many of its samples are alive
+        std::uint64_t samples;  // in a sampled window: how many of its samples are alive
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const char* type_source;
-        // Which threads allocated here: `thread_count` of them. One: `thread` is its index in
-        // allocating_threads(). More: `by_thread` has a part for each. None: it is not known.
+        // Which threads allocated here; `thread_count` is their number. If it is 1, `thread` is the
+        // index in allocating_threads(). If it is larger, `by_thread` has a part for each. If it is
+        // 0, it is unknown.
         std::size_t thread_count;
         std::size_t thread;
         const thread_part* by_thread;
         const stack_details* details;  // null unless the window has them
     };
 
-    // A file that frames of stacks lie in.
+    // A file that contains code of frames.
     struct module {
         const char* path;
-        const char* build_id;   // in hexadecimal digits; "" when it has none or cannot be read
+        const char* build_id;   // hexadecimal digits; "" when the file has none or cannot be read
         std::uint64_t address;  // of its offset 0, as in this process
-        std::uint64_t size;     // from there to the end of its last segment; 0: not known
+        std::uint64_t size;     // from there to the end of its last segment; 0: unknown
     };
 
     // One point of the time series of a window.
@@ -842,19 +845,19 @@ public:
         std::uint64_t at_ns;  // since the window began
         std::uint64_t live_objects, live_bytes;
         std::uint64_t allocations, bytes_allocated;
-        const char* mark;  // a name for what happened here; "" mostly
+        const char* mark;  // a name for this moment; mostly ""
     };
 
     template <class T>
     using range = snapshot_range<T>;
 
-    // The totals again, with their 95% intervals; low == value == high unless sampled.
+    // The totals with their 95% intervals; low == value == high unless the window is sampled.
     struct window_estimates {
         estimate allocations, frees, live_objects;
         estimate bytes_allocated, bytes_freed, live_bytes;
     };
 
-    // What was allocated in one way: "operator new", or the name of a pool that reports.
+    // What was allocated in one way: by "operator new", or by a pool that reports, with its name.
     struct family {
         const char* name;
         std::uint64_t allocations, frees;
@@ -863,13 +866,13 @@ public:
         std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
     };
 
-    // Something that was not recorded, and how often.
+    // A kind of thing that was not recorded, and how often.
     struct loss {
-        const char* reason;  // a full sentence without a number
+        const char* reason;  // a full sentence without the number
         std::uint64_t count;
     };
 
-    // What a report needs to know beside the rows.
+    // What a report needs besides the rows.
     struct window_info {
         const char* name;
         recording record;
@@ -878,39 +881,38 @@ public:
         std::uint64_t duration_ns;       // from the start of the window to this snapshot
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
-        const loss* losses;              // only those that happened
+        const loss* losses;              // only the losses that happened
         std::size_t loss_count;
         bool is_difference;          // made by difference_from
         const char* not_recording;   // why nothing is being recorded; "" when it is
-        std::uint64_t sample_bytes;  // a sampled window: mean bytes between two samples; else 0
-        std::uint64_t samples;       // a sampled window: how many were taken; else 0
+        std::uint64_t sample_bytes;  // in a sampled window: mean bytes between samples; else 0
+        std::uint64_t samples;       // in a sampled window: how many were taken; else 0
         window_estimates estimates;
-        std::uint64_t window;    // tells windows of this process apart; 0: of none
-        bool is_of_two_windows;  // a difference of snapshots of two windows
-        // Other threads went on while this was read. So many of the objects and bytes may have been
-        // freed, by another thread than their own, before the snapshot was complete. In a
-        // difference: of both snapshots together.
+        std::uint64_t window;    // a different number for each window of this process; 0: no window
+        bool is_of_two_windows;  // the difference of snapshots of two windows
+        // Other threads continued while this was read. This many objects and bytes may have been
+        // freed, by other threads than those that allocated them, before the snapshot was complete.
+        // In a difference it is the sum of both snapshots.
         std::uint64_t uncertain_objects, uncertain_bytes;
-        // The totals by family, where not all is operator new's; estimates in a sampled window.
-        // None in a difference, but in one by difference() of report.hpp.
+        // The totals by family, if operator new was not the only one; estimates in a sampled
+        // window. A difference has none, unless it was made by difference() of report.hpp.
         const family* families;
         std::size_t family_count;
-        std::uint64_t process_id;    // whose window it was; 0: not known
-        std::int64_t taken_unix_ns;  // when; nanoseconds since 1970 (UTC)
-        const char* command;         // how the program was called; "" when not known
+        std::uint64_t process_id;    // the process of the window; 0: unknown
+        std::int64_t taken_unix_ns;  // when it was taken; nanoseconds since 1970 (UTC)
+        const char* command;         // the command line of the program; "" when unknown
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
-        // How many windows were merged into this snapshot; 0: it is of one. The peak is then the
-        // sum of their peaks, which is the most that it can have been.
+        // How many windows were merged into this snapshot; 0 if it is of one window. The peak of a
+        // merged snapshot is the sum of their peaks: the real one was at most that.
         std::uint64_t merged_windows;
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
-        bool has_peak_details;  // and these know what was alive at the peak: not those of a window
-                                // that another one with details was open with when it began
+        bool has_peak_details;     // false if another window with details was open at its start
     };
 
-    snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
+    snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window
     snapshot(const snapshot& other) noexcept;
     snapshot(snapshot&& other) noexcept;
     snapshot& operator=(const snapshot& other) noexcept;
@@ -919,7 +921,7 @@ public:
 
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept;
-    const row* begin() const noexcept;  // most numerous first
+    const row* begin() const noexcept;  // the row with most objects first
     const row* end() const noexcept;
     const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
 
@@ -927,32 +929,34 @@ public:
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
-    // Every stack of the window, most bytes alive first, then most bytes allocated: also those
-    // whose objects have all been freed. The first call names these, which may take as long as
-    // stats(); later ones cost nothing. What nested windows made the tables forget is in the totals
-    // alone: so the sum of `allocations` is at most info().totals.allocations. None in a window
-    // that only counts, or when memory for the names is refused: has_stacks() is then false.
+    // Every stack of the window, also those whose objects have all been freed. The stack with most
+    // bytes alive comes first, and among equal ones the stack with most bytes allocated. The first
+    // call finds the names, which may take as long as stats(); later calls cost nothing. What the
+    // tables forgot because of nested windows is only in the totals, so the sum of `allocations` is
+    // at most info().totals.allocations. There are no stacks in a window that only counts, or if
+    // memory for the names is refused; has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
-    // The files that the frames of stacks() lie in; the program itself first.
+    // The files that contain the code of the frames of stacks(); the program itself comes first.
     range<module> modules() const;
-    // The threads that allocated at stacks(), by process and number. None in a difference_from(),
-    // nor in a file of an allocscope that did not save them.
+    // The threads that allocated at stacks(), ordered by process and number. A difference_from()
+    // has none, nor has a file saved by an allocscope that did not write them.
     range<thread> allocating_threads() const;
 
-    // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
-    // negative (as std::int64_t), what went. Rows without a change are left out. Threads, families
-    // and details: difference(later, earlier) of report.hpp has them, too.
+    // What this snapshot has more than `earlier`, for each file:line:type: a positive number was
+    // added, a negative one (as std::int64_t) went. Rows without a change are left out.
+    // difference(later, earlier) of report.hpp also subtracts threads, families and details.
     snapshot difference_from(const snapshot& earlier) const;
 
-    // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
-    // next one: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
+    // The stacks that fit, and the rows that they make. This and the next function need
+    // <allocscope/report.hpp>: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
     snapshot filter(const stack_filter& wanted) const;
-    // The sums of the stacks by place, type, function, file, module or size, largest first.
+    // The sums of the stacks by place, type, function, file, module, size or thread; the largest
+    // comes first.
     snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
-    // Writes everything that a report can show into a file, which load_snapshot() reads again.
-    // Throws report_error. Needs <allocscope/report.hpp>.
+    // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws
+    // report_error. Needs <allocscope/report.hpp>.
     void save(const char* path) const;
 
     // For the engine: takes over one reference.
@@ -962,8 +966,8 @@ private:
     detail::snapshot_data* data_;
 };
 
-// Things that a snapshot keeps. It stays as long as the range does, so that a loop over
-// `window.stats().stacks()` is right.
+// Elements that a snapshot keeps. The range keeps the snapshot, so a loop over
+// `window.stats().stacks()` is correct.
 template <class T>
 class snapshot_range {
 public:
@@ -983,7 +987,7 @@ private:
 
 namespace detail {
 
-// What stacks() and modules() give.
+// The result of stacks() and modules().
 struct stack_table {
     const snapshot::stack* stacks;
     std::size_t stack_count;
@@ -993,7 +997,7 @@ struct stack_table {
     std::size_t thread_count = 0;
 };
 
-// The head of the block. The engine that made it also frees it, through `release`.
+// The head of the block. The engine that made the block also frees it, through `release`.
 struct snapshot_data {
     std::uint32_t references;
     void (*release)(snapshot_data*);
@@ -1003,7 +1007,8 @@ struct snapshot_data {
     std::uint64_t live_bytes;
     snapshot::window_info info;
     snapshot_data* (*difference)(const snapshot_data& later, const snapshot_data& earlier);
-    // Null: memory was refused. A null function: the snapshot knows no stacks.
+    // The result is null if memory was refused. The function is null if the snapshot knows no
+    // stacks.
     const stack_table* (*stacks)(const snapshot_data& of);
 };
 
@@ -1013,7 +1018,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_HPP
 
-// snapshot_members.hpp - what the members of class snapshot do.
+// snapshot_members.hpp - the members of class snapshot.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
@@ -1069,7 +1074,7 @@ __attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of
 __attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
     constant_snapshot("memory for the rows of this snapshot was refused");
 
-// What to hand out when a block could not be had.
+// The snapshot to return if there was no memory for a block.
 inline snapshot refused_snapshot() noexcept {
     return snapshot{
         const_cast<snapshot_data*>(&snapshot_without_memory)};  // count 0: never written
@@ -1079,12 +1084,13 @@ inline bool is_counted(const snapshot_data* data) noexcept {
     return data != nullptr && __atomic_load_n(&data->references, __ATOMIC_RELAXED) != 0;
 }
 
-// Relaxed: whoever copies already holds a reference, so the block cannot go meanwhile.
+// Relaxed is enough: the caller holds a reference, so the block cannot be freed in the meantime.
 inline void add_reference(snapshot_data* data) noexcept {
     if (is_counted(data)) __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
-// Release, so that this owner's reads come before the free; acquire for the last one, which frees.
+// Release, so that this owner's reads come before the free; acquire for the last owner, which frees
+// the block.
 inline void drop_reference(snapshot_data* data) noexcept {
     if (!is_counted(data)) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
@@ -1094,7 +1100,7 @@ inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept 
     return data != nullptr ? *data : snapshot_of_no_window;
 }
 
-// Whether a window was counted, also when its rows could not be had.
+// Whether a window was counted, even if there was no memory for its rows.
 inline bool has_totals(const snapshot::window_info& info) noexcept {
     return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
 }
@@ -1188,7 +1194,7 @@ inline snapshot::range<snapshot::thread> snapshot::allocating_threads() const {
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {
     const detail::snapshot_data& later_data = detail::data_or_nothing(data_);
     const detail::snapshot_data& earlier_data = detail::data_or_nothing(earlier.data_);
-    // Only a block knows how to make another one.
+    // Only an engine's block has the function that makes another block.
     const auto subtract =
         later_data.difference != nullptr ? later_data.difference : earlier_data.difference;
     if (subtract == nullptr) return *this;
@@ -1200,7 +1206,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
 
-// check_data.hpp - what stands behind a check_result: verdict, message, evidence.
+// check_data.hpp - the data behind a check_result: verdict, message, evidence.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
 #define ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
@@ -1211,11 +1217,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
+    std::size_t user_frame;  // innermost not of the standard library; else frame_count
     const char* type;        // "?" when it is not known
-    // To be set by a function that answers yes, if it can: how many of the innermost frames would
-    // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
-    // are then expected without being named, which saves milliseconds for each.
+    // A function that answers yes should set this if it can: how many of the innermost frames would
+    // be enough for the answer, whatever calls them and whatever the type is. Other stacks that
+    // begin with the same frames are then expected without being named, which saves milliseconds
+    // for each.
     mutable std::size_t decisive_frames = 0;
 };
 
@@ -1228,13 +1235,14 @@ struct check_data {
     const char* message;   // "" when it passed
     const char* saved_to;  // "" when no file was written
     allocation_counts counts;
-    // Alive, and fitting no pattern of expected leaks.
+    // Objects that are alive and fit no pattern of expected leaks.
     std::uint64_t unexpected_objects;
     std::uint64_t unexpected_bytes;
-    // Alive because a function-local static was initialised in the window; not in the two above.
+    // Alive because a function-local static was initialised in the window; not included in the two
+    // above.
     std::uint64_t first_use_objects;
     std::uint64_t first_use_bytes;
-    const snapshot* rows;  // as long as the result lives; null: none
+    const snapshot* rows;  // valid as long as the result; null: none
 };
 
 constexpr check_data constant_check(const char* message) noexcept {
@@ -1257,7 +1265,7 @@ inline check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written
 }
 
-// Why this engine cannot check anything.
+// The result that says why this engine cannot check anything.
 inline check_data* refused_check(const engine* found) noexcept {
     return shared_check(found == nullptr ? check_without_engine : check_of_other_version);
 }
@@ -1369,7 +1377,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_CHECK_RESULT_HPP
 
-// refusals.hpp - the snapshots of windows that record nothing: each says why.
+// refusals.hpp - snapshots of windows that record nothing; each says why.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_REFUSALS_HPP
 #define ALLOCSCOPE_SNAPSHOT_REFUSALS_HPP
@@ -1388,7 +1396,7 @@ __attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_be
     constant_snapshot(
         "nothing is being recorded: no window is started. Call allocscope::start() first");
 
-// For an engine that cannot be used.
+// For a process whose engine cannot be used.
 inline snapshot refusal_snapshot(const engine* found) noexcept {
     const snapshot_data* data =
         found == nullptr ? &snapshot_without_engine : &snapshot_of_other_version;
@@ -2542,7 +2550,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
 
-// fault_run.hpp - what became of a piece of code when one of its allocations failed.
+// fault_run.hpp - what happened to a piece of code when one of its allocations failed.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
 #define ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
@@ -2551,15 +2559,15 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 // How a run of the code ended.
 enum class fault_outcome : std::uint32_t {
-    returned,         // it coped without the memory, or none of its allocations failed
-    threw_bad_alloc,  // or what derives from it
-    threw_other       // which is wrong: callers are prepared for bad_alloc
+    returned,         // it managed without the memory, or none of its allocations failed
+    threw_bad_alloc,  // or an exception derived from it
+    threw_other       // this is an error: callers expect bad_alloc
 };
 
 struct fault_run {
-    std::uint64_t nth;  // which allocation failed, from 1; 0: none did, it was the last run
+    std::uint64_t nth;  // which allocation failed, from 1; 0: none, in the last run
     fault_outcome outcome;
-    std::uint64_t leaked_objects;  // alive afterwards
+    std::uint64_t leaked_objects;  // alive after the run
     std::uint64_t leaked_bytes;
     const char* site;    // of the failed allocation, as file:line; "" when unknown
     const char* detail;  // what() of another exception
@@ -2903,7 +2911,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
 
-// signed_numbers.hpp - numbers that are below 0 where a difference shrank.
+// signed_numbers.hpp - numbers of a difference, which may be negative.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
 #define ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
@@ -2912,12 +2920,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Of a number in a difference.
+// Whether a number of a difference is negative.
 constexpr bool is_negative(std::uint64_t number) noexcept {
     return static_cast<std::int64_t>(number) < 0;
 }
 
-// How far it is from "no change"; the number itself where it only counts up.
+// The size of a change without its sign; in a snapshot that is no difference, the number itself.
 constexpr std::uint64_t size_of_change(std::uint64_t number, bool is_difference) noexcept {
     return is_difference && is_negative(number) ? std::uint64_t{0} - number : number;
 }
@@ -2928,7 +2936,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
 
-// few_samples.hpp - when the reader of a sampled window must be told how little is known.
+// few_samples.hpp - decides when a reader of a sampled window must be told how little is known.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_FEW_SAMPLES_HPP
 #define ALLOCSCOPE_SNAPSHOT_FEW_SAMPLES_HPP
@@ -2937,20 +2945,21 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// From how many samples on a row is not called "few": with ten equal samples the truth lies between
-// 0.54 and 1.84 times the estimate. One sample more or less matters little from there on.
+// A row with this many samples is not called "few": with ten equal samples the true number lies
+// between 0.54 and 1.84 times the estimate. From there on, one sample more or less matters little.
 constexpr std::uint64_t enough_samples = 10;
 
-// Few samples, and an interval wider than half the number and than one object. (The weight of a
-// sample that is larger than several means is known almost exactly: then one sample is enough.)
+// Whether a row has few samples, and an interval that is wider than half of its number and than one
+// object. (The weight of a sample that is several times as large as the mean is known almost
+// exactly; then one sample is enough.)
 inline bool has_few_samples(const snapshot::row& row, bool is_difference) noexcept {
     const std::uint64_t size = size_of_change(row.objects, is_difference);
     const std::uint64_t width = row.objects_high - row.objects_low;
     return row.samples != 0 && row.samples < enough_samples && width > 1 && width > size / 2;
 }
 
-// A sampled window in which objects may be alive, and none of them was met by a sample. (With a
-// sample in every byte they all are.)
+// Whether objects may be alive in a sampled window, although no live object was sampled. (With a
+// sample in every byte this cannot happen.)
 inline bool is_all_unsampled(const snapshot& rows) noexcept {
     const snapshot::window_info& info = rows.info();
     return info.record == recording::sampled && rows.empty() && !info.is_difference &&
@@ -2963,7 +2972,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_FEW_SAMPLES_HPP
 
-// print_rows.hpp - a snapshot on a stream: one line for each row, and nothing that hides a loss.
+// print_rows.hpp - prints a snapshot to a stream: one line for each row, and a line for each loss.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_PRINT_ROWS_HPP
 #define ALLOCSCOPE_SNAPSHOT_PRINT_ROWS_HPP
@@ -2998,7 +3007,7 @@ public:
         text_.append_hexadecimal(value);
     }
 
-    // Bytes that could do harm on a terminal are escaped; a null pointer is an unknown name.
+    // Bytes that could do harm on a terminal are escaped. A null pointer means an unknown name.
     void name(const char* text) {
         if (text == nullptr) text = "?";
         while (*text != '\0') {
@@ -3033,7 +3042,7 @@ private:
     fixed_text text_;
 };
 
-// What an estimate stands on: "  (4 samples: few; 95%: 797..5268)".
+// What an estimate is based on: "  (4 samples: few; 95%: 797..5268)".
 template <class Writer>
 void print_support(Writer& line, const snapshot::row& row, const snapshot::window_info& info) {
     line.name("  (");
@@ -3073,7 +3082,7 @@ void print_remark(Writer& line, const char* sentence) {
     line.end_line();
 }
 
-// What is alive as it was counted, where there are no rows.
+// Prints the counted live objects when there are no rows.
 template <class Writer>
 void print_alive(Writer& line, const snapshot::window_info& info, const char* more = "") {
     const char mark = info.record == recording::sampled ? '~' : '\0';
@@ -3089,7 +3098,7 @@ void print_alive(Writer& line, const snapshot::window_info& info, const char* mo
     line.end_line();
 }
 
-// Nothing that is alive was sampled: that is not the same as nothing is alive.
+// Says that no live object was sampled, which does not mean that no object is alive.
 template <class Writer>
 void print_unsampled(Writer& line, const snapshot::window_info& info) {
     line.name("allocscope: no sample is alive: up to ");
@@ -3183,7 +3192,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_BYTE_VIEW_HPP
 
-// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
+// byte_cursor.hpp - reads little-endian numbers, LEB128 and texts with checks.
 
 #ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 #define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
@@ -3328,7 +3337,7 @@ ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
     return reinterpret_cast<const char*>(start);
 }
 
-// A longer text is no name; a section without any zero byte must not become one name.
+// A longer text is not a name; a section without any zero byte must not become one name.
 constexpr std::size_t longest_text = std::size_t{1} << 16;
 
 // The text at `offset` of a string section; "" when there is none.
@@ -3351,7 +3360,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
+// dwarf_constants.hpp - the constants of DWARF 2 to 5 that the readers use.
 
 #ifndef ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
@@ -3569,7 +3578,8 @@ ALLOCSCOPE_NOINLINE int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format
     }
 }
 
-// Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
+// Reads one value. An unknown form fails the cursor, because the position of the next value is then
+// unknown.
 ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form,
                                                  const dwarf_format& format,
                                                  std::int64_t implicit_value) noexcept {
@@ -3642,7 +3652,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
-// late_bytes.hpp - bytes that are only there once somebody wanted them.
+// late_bytes.hpp - bytes that are read only when somebody needs them.
 
 #ifndef ALLOCSCOPE_BINARY_LATE_BYTES_HPP
 #define ALLOCSCOPE_BINARY_LATE_BYTES_HPP
@@ -3652,17 +3662,17 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct late_bytes {
-    // Reads these bytes, as far as there are such.
+    // Reads these bytes, as far as they exist.
     void (*read)(late_bytes& of, std::uint64_t offset, std::uint64_t size);
 };
 
-// Null: all of them are there.
+// Null if all bytes have been read.
 inline void want(late_bytes* of, std::uint64_t offset, std::uint64_t size) {
     if (of != nullptr) of->read(*of, offset, size);
 }
 
-// A text that ends with a zero byte, of at most `longest` bytes, in `whole`. Its neighbours come
-// along: they are often names of the same unit.
+// Asks for a text in `whole` that ends with a zero byte, of at most `longest` bytes. Its neighbours
+// are read as well, because they are often names of the same unit.
 ALLOCSCOPE_NOINLINE void want_text(late_bytes* of, byte_view whole, std::uint64_t offset,
                                    std::size_t longest) {
     constexpr std::uint64_t neighbours = 16384;
@@ -3695,14 +3705,14 @@ struct dwarf_sections {
     byte_view info, abbreviations, strings, lines, line_strings;
     byte_view ranges, range_lists, addresses, string_offsets;
     byte_view supplement_strings;  // of the supplementary file
-    // Of what is read when somebody wants it; null: all of it is there.
+    // For sections that are read only where needed; null: the whole section has been read.
     late_bytes* late_info = nullptr;
     late_bytes* late_strings = nullptr;
     late_bytes* late_lines = nullptr;
 };
 
-// A supplementary file holds what several files have in common. References to its entries have
-// this bit, wherever they stand.
+// A supplementary file holds what several files share. References to its entries have this bit, in
+// whichever file they are.
 constexpr std::uint64_t dwarf_in_supplement = std::uint64_t{1} << 63U;
 
 // One unit. The bases and the low address come from its first entry.
@@ -3724,8 +3734,9 @@ struct dwarf_unit {
     std::uint64_t file = 0;  // dwarf_in_supplement: of a supplementary file
 };
 
-// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
-// of an unknown version is returned with first_entry == end, so that the next one can be found.
+// Reads the header at `offset`. Returns false if the section ends or cannot be read from there on.
+// A unit of an unknown version is returned with first_entry == end, so that the next one can be
+// found.
 ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
                                          dwarf_unit& unit) noexcept {
     unit = dwarf_unit{};
@@ -3772,11 +3783,11 @@ struct dwarf_attribute {
     std::int64_t implicit_value = 0;
 };
 
-// Walks one abbreviation table. The visitor has
+// Loops over one abbreviation table. The visitor has
 //     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
 //     bool attribute(const dwarf_attribute&);
 //     bool finish();
-// each of which returns false to stop the walk.
+// each of which returns false to stop the loop.
 template <class Visitor>
 inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
     byte_cursor in{section, offset};
@@ -3815,7 +3826,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_table(byte_view section, std::uint64_t base,
     return in.ok();
 }
 
-// The text that a value stands for; "" when there is none or when it is in another file.
+// The text that a value stands for; "" if there is none, or if it is in another file.
 ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
                                            const dwarf_value& value) noexcept {
     if (value.form == dwarf::form_string) {
@@ -3847,8 +3858,8 @@ ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwa
                             unit.format.address_bytes, address);
 }
 
-// The .debug_info offset of the entry that a value refers to, with dwarf_in_supplement when it is
-// in such a file; 0 (never an entry) when it is none.
+// The .debug_info offset of the entry to which a value refers, with dwarf_in_supplement if it is in
+// a supplementary file; 0 (never an entry) if the value is not a reference.
 ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
                                                   const dwarf_value& value) noexcept {
     switch (value.form) {
@@ -3876,7 +3887,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
 
-// elf_image.hpp - the header of an ELF file and its table of sections.
+// elf_image.hpp - reads the header of an ELF file and its table of sections.
 
 #ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
 #define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
@@ -3898,7 +3909,7 @@ struct elf_header {
     std::uint16_t type = 0;
     std::uint64_t sections_offset = 0;
     std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    // 0 and 0xffff mean that the true number is in section 0 (its size and its link).
     std::uint64_t section_count = 0;
     std::uint64_t names_section = 0;
 };
@@ -3935,7 +3946,8 @@ inline elf_header read_elf_header(byte_view bytes) noexcept {
     return header;
 }
 
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero if it is
+// outside.
 inline elf_section read_elf_section(byte_view table, std::uint64_t index,
                                     std::uint16_t stride) noexcept {
     elf_section section;
@@ -3964,7 +3976,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// package_index.hpp - which pieces of a package file's sections belong to which unit.
+// package_index.hpp - the pieces of a package file's sections that belong to a unit.
 
 #ifndef ALLOCSCOPE_BINARY_PACKAGE_INDEX_HPP
 #define ALLOCSCOPE_BINARY_PACKAGE_INDEX_HPP
@@ -3973,7 +3985,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Where the pieces of a unit are, by what the index says.
+// Where the pieces of a unit are, according to the index.
 class package_index {
 public:
     struct piece {
@@ -3986,7 +3998,7 @@ public:
     package_index() noexcept = default;  // of no unit
     explicit package_index(byte_view bytes) noexcept : bytes_(bytes) {
         byte_cursor in{bytes};
-        version_ = in.u32() & 0xffffU;  // version 5 has two bytes, and two of no meaning
+        version_ = in.u32() & 0xffffU;  // version 5 has two bytes, and two unused ones
         columns_ = in.u32();
         units_ = in.u32();
         slots_ = in.u32();
@@ -3999,7 +4011,7 @@ public:
     bool empty() const noexcept { return slots_ == 0; }
     std::uint32_t version() const noexcept { return version_; }
 
-    // The number of pieces of the unit; 0: it is not in here.
+    // The number of pieces of the unit; 0: the unit is not in here.
     std::uint32_t find(std::uint64_t unit, piece (&pieces)[most_columns]) const noexcept {
         const std::uint32_t row = row_of(unit);
         if (row == 0 || row > units_) return 0;
@@ -4823,7 +4835,7 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// build_id.hpp - the linker's fingerprint of a file, found in its notes.
+// build_id.hpp - finds the linker's fingerprint of a file in its notes.
 
 #ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
 #define ALLOCSCOPE_BINARY_BUILD_ID_HPP
@@ -4880,7 +4892,7 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+// inflate.hpp - decompresses a section in zlib's format (RFC 1950 and 1951).
 
 #ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
 #define ALLOCSCOPE_BINARY_INFLATE_HPP
@@ -4891,17 +4903,17 @@ namespace detail {
 
 constexpr std::uint64_t largest_inflation = 1032;
 
-// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+// A set of prefix codes. Codes of up to nine bits are found in one step, longer ones bit by bit.
 class inflate_codes {
 public:
     static constexpr unsigned fast_bits = 9;
     static constexpr unsigned longest = 15;
 
-    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
-    // it, when there is only one.
+    // Returns false if there are more codes of some length than possible. As in zlib, there may be
+    // fewer if there is only one code.
     bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
 
-    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    // The symbol and the length of its code; a length of 0 means that no code begins like this.
     struct found {
         unsigned symbol, bits;
     };
@@ -4924,7 +4936,7 @@ ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsig
     for (std::uint16_t& each : fast_) each = 0;
     for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
     const unsigned used = count - counts_[0];
-    int left = 1;  // codes of the length that are not taken
+    int left = 1;  // unused codes of the length
     std::uint16_t begins[longest + 2] = {};
     unsigned codes[longest + 2] = {};
     for (unsigned bits = 1; bits <= longest; ++bits) {
@@ -4973,14 +4985,14 @@ public:
     bool run() noexcept;
 
 private:
-    // Whether the header says so.
+    // Whether the header is that of zlib.
     bool is_zlib() noexcept {
         const std::uint64_t head = take(16);
         return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
                ((head & 255U) << 8U | head >> 8U) % 31 == 0;
     }
 
-    // At least 32 bits of what comes, with zeros behind the end.
+    // Provides at least the next 32 bits; behind the end they are zero.
     void fill() noexcept {
         while (bits_ <= 56) {
             if (next_ != end_) {
@@ -5032,7 +5044,7 @@ private:
         std::uint32_t low = 1;
         std::uint32_t high = 0;
         for (std::uint64_t at = 0; at < size_;) {
-            // So many cannot overflow before the remainder is taken.
+            // This many bytes cannot overflow before the remainder is taken.
             const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
             for (; at < stop; ++at) high += low += out_[at];
             low %= 65521;
@@ -5048,7 +5060,7 @@ private:
     std::uint64_t done_ = 0;
     std::uint64_t window_ = 0;
     unsigned bits_ = 0;     // in the window
-    unsigned missing_ = 0;  // bytes in it that are behind the end
+    unsigned missing_ = 0;  // bytes in it that are beyond the end
     bool is_failed_ = false;
     inflate_codes literals_;
     inflate_codes distances_;
@@ -5079,7 +5091,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
     return value;
 }
 
-// The lengths of the codes are coded themselves.
+// The lengths of the codes are themselves encoded.
 ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
     const auto literals = static_cast<unsigned>(take(5)) + 257;
     const auto distances = static_cast<unsigned>(take(5)) + 1;
@@ -5109,7 +5121,7 @@ ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
         if (times > all - i) return false;
         for (; times != 0; --times) lengths[i++] = repeated;
     }
-    // Without a code for its end a block has none.
+    // A block without a code for its end would not end.
     return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
            distances_.build(lengths + literals, distances, true);
 }
@@ -5151,7 +5163,7 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
     is_failed_ = true;
 }
 
-// True when the stream is whole and fills the `size` bytes at `out` exactly.
+// Returns true if the stream is complete and fills the `size` bytes at `out` exactly.
 inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
     return inflater{stream, out, size}.run();
 }
@@ -5320,7 +5332,7 @@ ALLOCSCOPE_COOL_END
 
 #include <climits>
 
-// rare_forms.hpp - who reads the forms of debug information that few programs have.
+// rare_forms.hpp - pointers to the readers for debug information that few programs have.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
@@ -5340,26 +5352,26 @@ class object_bytes;
 // Where a program may have a package file.
 struct package_place {
     const object_bytes* program = nullptr;
-    const object_bytes* debug = nullptr;  // the file with its debug information, or itself
+    const object_bytes* debug = nullptr;  // the file with its debug information, or the same
     bool is_sought = false;
     debug_package* package = nullptr;  // null: it was not sought, or there is none
 };
 
-// Null: nobody reads them.
+// A null member means that there is no reader.
 struct rare_forms {
-    // The units of the file that holds what `object` has in common with others, read into
-    // `memory`; null when it has none, or none that can be believed.
+    // The units of the supplementary file that `object` shares with others, read into `memory`;
+    // null if there is none that can be believed.
     debug_units* (*supplement_of)(arena& memory, const object_bytes& object);
 
     // The sections of the split unit with that number. False: no package file has it.
     bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
                           detail::dwarf_sections& into);
 
-    // Unpacks a zstd frame of exactly `size` bytes. False: it is damaged.
+    // Decompresses a zstd frame of exactly `size` bytes. Returns false if it is damaged.
     bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
 
-    // The file in .gnu_debugdata, unpacked into `memory`; null when it is damaged. Its .symtab has
-    // what .dynsym of the stripped file lacks.
+    // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
+    // has what .dynsym of the stripped file lacks.
     const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
 };
 
@@ -5371,7 +5383,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 
-// section_pieces.hpp - a section of a file that is read piece by piece, where somebody looks.
+// section_pieces.hpp - a section of a file that is read piece by piece, where it is needed.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
 #define ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
@@ -5382,7 +5394,7 @@ namespace symbolize {
 
 class section_pieces : public detail::late_bytes {
 public:
-    // The path must stay. Throws std::bad_alloc.
+    // The path must stay valid. Throws std::bad_alloc.
     section_pieces(arena& memory, const char* path, const detail::file_identity& identity,
                    std::uint64_t offset, std::uint64_t size)
         : late_bytes{&section_pieces::read},
@@ -5416,7 +5428,7 @@ private:
         }
     }
 
-    // What cannot be read stays zero, and is not known.
+    // What cannot be read stays zero, and counts as unknown.
     void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
@@ -5439,7 +5451,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
 
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+// object_bytes.hpp - the bytes of one ELF file; each section is read when it is asked for.
 
 #ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
 #define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
@@ -5455,13 +5467,13 @@ struct named_section {
 
 class object_bytes {
 public:
-    // Everything is read from `file`, which must stay.
+    // Everything is read from `file`, which must stay valid.
     object_bytes(arena& memory, detail::byte_view file)
         : memory_(file), file_bytes_(file.size), sections_(memory) {
         read_tables(memory);
     }
 
-    // The path must stay.
+    // The path must stay valid.
     object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
         {
             const detail::file_reader file{path};
@@ -5488,15 +5500,15 @@ public:
         return nullptr;
     }
 
-    // Whether the file itself holds the section: another one may hold it in its place.
+    // Whether this file itself contains the section, and not a separate file.
     bool has(const char* name) const {
         const detail::elf_section* section = find(name);
         return section != nullptr && section->type != detail::elf_section_no_bytes;
     }
 
-    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
-    // way that is not known: its names are then simply not known. `late`: a large section need not
-    // be read at once, but where it is wanted; it is null then when all is there.
+    // Returns nothing if it would need more than `most` bytes, or if the compression of the section
+    // is unknown; then its names are simply unknown. `late`: a large section may be read later,
+    // piece by piece; it is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
@@ -5538,7 +5550,7 @@ private:
         return bytes;
     }
 
-    // A compressed section begins with the way it is compressed and the length that it will have.
+    // A compressed section begins with the kind of compression and the uncompressed length.
     static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
@@ -5562,7 +5574,7 @@ private:
         return {out, size};
     }
 
-    // Nothing when the process may not have that much memory: less is known then.
+    // Returns nothing if the process may not have that much memory; then less is known.
     detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
         if (size == 0 || size > largest_read || offset > file_bytes_ ||
             size > file_bytes_ - offset) {
@@ -5603,7 +5615,7 @@ private:
         find_id(memory);
     }
 
-    // What the linker threw away keeps its debug information, at addresses below all code.
+    // Code that the linker discarded keeps its debug information, with addresses below all code.
     void find_lowest_code() {
         bool is_first = true;
         for (const named_section& candidate : sections_) {
@@ -5642,7 +5654,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
 
-// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+// debug_file.hpp - finds the separate file with the debug information of a module.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
@@ -5651,7 +5663,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+// The checksum of a whole file as in .gnu_debuglink (CRC-32); 0 if the file cannot be read.
 inline std::uint32_t checksum_of_file(const char* path) noexcept {
     std::uint32_t table[256];
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -5674,7 +5686,8 @@ inline std::uint32_t checksum_of_file(const char* path) noexcept {
     return at == 0 ? 0 : ~sum;
 }
 
-// Where a file with that build id may be, the likeliest first; "": no such folder is known.
+// The possible paths of a file with that build id, the likeliest first; "": no such folder is
+// known.
 struct paths_of_build_id {
     text paths[3];
 
@@ -5699,13 +5712,13 @@ struct paths_of_build_id {
     }
 };
 
-// Where a file really lies.
+// The path of a file after all links have been followed.
 class real_path {
 public:
     explicit real_path(const char* path) {
         if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
     }
-    text path() const noexcept { return path_; }  // "": it cannot be told
+    text path() const noexcept { return path_; }  // "": it is unknown
     text folder() const noexcept { return path().substr(0, path().rfind('/') + 1); }
 
 private:
@@ -5720,7 +5733,7 @@ public:
         read_link();
     }
 
-    // Null: there is none that can be believed.
+    // Null if there is no file that can be believed.
     object_bytes* find() {
         const text folder = home_.folder();
         object_bytes* found = nullptr;
@@ -5736,7 +5749,7 @@ public:
     }
 
 private:
-    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    // The name ends with a zero byte; the checksum follows at a multiple of four.
     void read_link() {
         const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
         if (bytes.size < 8 || bytes.size > PATH_MAX) return;
@@ -5774,7 +5787,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// package_file.hpp - the file into which the .dwo files of a program were put together.
+// package_file.hpp - reads the file that combines the .dwo files of a program.
 
 #ifndef ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
@@ -5785,7 +5798,7 @@ namespace symbolize {
 
 class debug_package {
 public:
-    // The path must stay.
+    // The path must stay valid.
     debug_package(arena& memory, const char* path)
         : memory_(memory),
           object_(memory, path),
@@ -5795,7 +5808,7 @@ public:
 
     bool is_readable() const noexcept { return !index_.empty(); }
 
-    // The sections of a unit as its .dwo file had them. False: it is not in here.
+    // The sections of a unit as in its .dwo file. Returns false if the unit is not in here.
     bool find(std::uint64_t unit, detail::dwarf_sections& into) {
         constexpr std::uint32_t info = 1;
         constexpr std::uint32_t abbreviations = 3;
@@ -5820,7 +5833,7 @@ public:
     }
 
 private:
-    // A section is read piece by piece; but one that is compressed is unpacked once, as a whole.
+    // A section is read piece by piece, but a compressed section is decompressed once as a whole.
     detail::byte_view read(int which, const char* name, const detail::package_index::piece& piece) {
         const detail::elf_section* section = object_.find(name);
         if (section == nullptr) return {};
@@ -5842,7 +5855,7 @@ private:
     detail::byte_view unpacked_[4];
 };
 
-// Beside the program, or beside the file that has its debug information. Null: there is none.
+// Looks beside the program, and beside the file with its debug information. Null: there is none.
 inline debug_package* find_package(arena& memory, const object_bytes& program,
                                    const object_bytes& debug) {
     const object_bytes* const files[] = {&program, &debug};
@@ -5913,7 +5926,7 @@ inline void visit_old_ranges(byte_view section, std::uint64_t offset, const dwar
         } else if (low < high) {
             if (!visit(base + low, base + high)) return;
         } else if (!visit(0, 0)) {
-            return;  // an empty range still costs a step
+            return;  // an empty range also counts as a step
         }
     }
 }
@@ -5971,7 +5984,7 @@ inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offse
 }
 
 // Calls `visit(low, high)` for every piece of the extent, high exclusive, until it returns false.
-// An entry that covers nothing is passed as (0, 0), so that the visitor can count its steps.
+// An entry that covers nothing is reported as (0, 0), so that the visitor can count its steps.
 template <class Visitor>
 inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit& unit,
                                const dwarf_extent& extent, Visitor&& visit) {
@@ -6382,7 +6395,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
+// address_ranges.hpp - many address ranges, each with a number; finds those that hold an address.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
@@ -6402,28 +6415,28 @@ struct address_range {
 
 class address_ranges {
 public:
-    address_ranges() noexcept = default;  // empty for good
+    address_ranges() noexcept = default;  // always empty
     explicit address_ranges(arena& memory) noexcept : ranges_(memory) {}
 
     void add(std::uint64_t low, std::uint64_t high, std::uint64_t value);
 
-    // To be called once, after the last add() and before the first search.
+    // Call it once, after the last add() and before the first search.
     void finish();
-    // The same of ranges that were gathered in borrowed memory, and now move to `kept`.
+    // The same for ranges that were collected in borrowed memory and now move to `kept`.
     void finish_in(arena& kept);
 
-    // One walk over all ranges that hold an address, from the one that begins last.
+    // A loop over all ranges that hold an address; it starts with the one that begins last.
     struct walk {
         std::uint64_t address;
         std::size_t next;
         int steps;
     };
     walk walk_to(std::uint64_t address) const noexcept;  // one thread at a time
-    const address_range* next(walk& at) const noexcept;  // null: that was the last one
+    const address_range* next(walk& at) const noexcept;  // null: there is no other
 
-    // The narrowest range that holds the address; among equals the one added first, since the
-    // linker keeps the first of several copies of a function and gives the others its address.
-    // Null: none.
+    // The narrowest range that holds the address. Among equal ranges it is the one added first,
+    // because the linker keeps the first of several copies of a function and gives the others its
+    // address. Null: none.
     const address_range* find(std::uint64_t address) const noexcept;
 
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return ranges_.empty(); }
@@ -6432,11 +6445,12 @@ public:
 private:
     void sort_in(arena& scratch);
 
-    // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
+    // Real ranges are nested a few levels deep; this ends the search in a file made to slow us
+    // down.
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
-    mutable std::size_t found_last_ = 0;  // neighbours are often asked about one after the other
+    mutable std::size_t found_last_ = 0;  // neighbouring addresses often follow each other
     bool is_sorted_ = true;
 };
 
@@ -6517,7 +6531,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 
-// debug_entries.hpp - walking the entries of one unit of debug information.
+// debug_entries.hpp - loops over the entries of one unit of debug information.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
@@ -6526,7 +6540,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
-// How much may still be done before a file counts as made to waste time.
+// How many more steps are allowed before a file counts as made to waste time.
 struct step_budget {
     std::uint64_t left = 0;
     bool take() { return left != 0 && left-- != 0; }
@@ -6538,12 +6552,12 @@ struct abbreviation {
     std::uint32_t attribute_count = 0;
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
-    std::uint32_t bytes_behind = 0;  // of fixed size, behind the last step
+    std::uint32_t bytes_behind = 0;  // of fixed size, after the last step
     std::uint16_t tag = 0;
     bool has_children = false;
     bool has_code = false;     // an address or a list of ranges
-    bool opens_scope = false;  // names of its children are looked for in it
-    bool names_type = false;   // or a namespace
+    bool opens_scope = false;  // names of its children are looked up in it
+    bool names_type = false;   // or names a namespace
 };
 
 // A namespace, a class or a function.
@@ -6560,7 +6574,7 @@ inline bool names_a_type(std::uint16_t tag) noexcept {
            tag == detail::dwarf::tag_imported_declaration;
 }
 
-// A value, and the bytes that it always takes (dwarf_form_varies: they differ).
+// A value, and the number of bytes that it always takes (dwarf_form_varies: they differ).
 struct entry_attribute {
     std::uint16_t name;
     std::uint16_t form;
@@ -6568,7 +6582,7 @@ struct entry_attribute {
     std::int64_t implicit_value;
 };
 
-// Values of fixed size, and one behind them that is not.
+// Values of fixed size, followed by one that has no fixed size.
 struct entry_step {
     std::uint32_t bytes;
     std::uint16_t form;
@@ -6576,9 +6590,10 @@ struct entry_step {
 
 class abbreviation_table {
 public:
-    abbreviation_table() noexcept = default;  // empty for good
+    abbreviation_table() noexcept = default;  // always empty
 
-    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
+    // If `only_code` is not 0, the table has only that abbreviation, if it is found within the
+    // budget.
     abbreviation_table(arena& memory, detail::byte_view section, const detail::dwarf_unit& unit,
                        std::uint64_t only_code = 0, step_budget* budget = nullptr);
 
@@ -6672,8 +6687,8 @@ ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
     return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
 }
 
-// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
-// children, is passed with a null shape.
+// Goes from entry to entry in the order of the bytes. An empty entry, which ends a list of
+// children, is reported with a null shape.
 class entry_walker {
 public:
     entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
@@ -6689,14 +6704,14 @@ public:
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
 
-    // Passes the children of the entry, the last of which ends at `end`: the empty entry is next.
+    // Skips the children of the entry, the last of which ends at `end`. The empty entry is next.
     void skip_children(std::uint64_t end) noexcept {
         in_.seek(end);
         shape_ = nullptr;
         next_depth_ = depth_ + 1;
     }
 
-    // The entry's values one after the other; the name of the attribute and what it is.
+    // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
     // The same, for loops that see many entries.
@@ -6738,7 +6753,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
     return next_value_inline(name, value);
 }
 
-// Moves `at` over the values of the entry. False: they do not end where the unit does.
+// Moves `at` over the values of the entry. Returns false if they go beyond the end of the unit.
 ALLOCSCOPE_FAST_PATH bool entry_walker::skip_values(std::size_t& at) noexcept {
     const detail::byte_view bytes = in_.bytes();
     const entry_step* step = table_.steps(*shape_);
@@ -6799,7 +6814,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
-// debug_units.hpp - which unit of the debug information describes an address.
+// debug_units.hpp - finds the unit of the debug information that describes an address.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
@@ -6818,10 +6833,10 @@ struct entry_scope {
 
 struct debug_unit {
     detail::dwarf_unit header;
-    debug_units* home = nullptr;  // whose sections it is in
+    debug_units* home = nullptr;  // the owner of the sections that contain it
     const char* directory = "";
-    const char* split_name = "";  // of the file that describes its functions; "": it does itself
-    bool is_partial = false;      // what several units have in common
+    const char* split_name = "";  // of the file that describes its functions; "": this file
+    bool is_partial = false;      // what several units share
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -6833,16 +6848,18 @@ struct debug_unit {
 
 class debug_units {
 public:
-    // Everything that is read of the object lives in `memory`. `file` is dwarf_in_supplement for
+    // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
+    // dwarf_in_supplement.
     // a supplementary file.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, from the sections that it was put into. Empty
-    // when they belong to another one.
+    // The unit that was split off from `skeleton`, read from its own sections. Empty if these
+    // belong to another unit.
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
-    // Those whose names end so. `is_late`: the large ones are read where somebody wants them.
+    // The sections whose names end with `suffix`. `is_late`: large sections are read only where
+    // they are needed.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
                                                 text suffix, bool is_late = false);
 
@@ -6855,7 +6872,7 @@ public:
         return range == nullptr ? nullptr : load(units_[range->value]);
     }
 
-    // Whether another file describes what is in some of them.
+    // Whether another file describes the contents of some units.
     bool are_split() const noexcept {
         for (const debug_unit& unit : units_) {
             if (*unit.split_name != '\0') return true;
@@ -6863,10 +6880,10 @@ public:
         return false;
     }
 
-    // The first one; null: there is none.
+    // The first unit; null if there is none.
     debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
 
-    // The unit whose bytes hold the entry that a reference leads to; null: none.
+    // The unit that contains the entry of a reference; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
 
     // The entry of a type that has a unit of its own (-fdebug-types-section); 0: there is none.
@@ -6875,32 +6892,33 @@ public:
         return number != nullptr ? units_[*number].header.type_entry | file_ : 0;
     }
 
-    // What its entry says of it.
+    // What the entry of a type says about it.
     struct told_type {
         text name;
-        std::uint64_t bytes = 0;  // 0: nothing tells
+        std::uint64_t bytes = 0;  // 0: unknown
     };
     told_type read_type(std::uint64_t signature) const;
 
-    // True for what the linker threw away: it stays described, at addresses below all code.
+    // True for code that the linker discarded: its description remains, with addresses below all
+    // code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
 
-    // Steps for one pass over things that an honest file does not describe twice.
+    // The steps for one pass over things that a valid file does not describe twice.
     std::uint64_t fresh_budget() const noexcept {
         return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
                sections_.range_lists.size / 2;
     }
 
-    // Adds every piece of the extent that is still there.
+    // Adds every piece of the extent that still exists.
     void add_extent(address_ranges& to, const detail::dwarf_unit& unit,
                     const detail::dwarf_extent& extent, std::uint64_t value,
                     step_budget& budget) const;
 
 private:
-    // Of a unit's header and its first entry.
+    // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // Of all sections together. Larger files are named by their symbols.
+    // For all sections together. Code of larger files is named by its symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
@@ -6977,7 +6995,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     by_address_.finish();
 }
 
-// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is
+// here.
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
     : memory_(memory),
@@ -6996,7 +7015,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
         debug_unit unit;
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
         offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;  // of types
+        if (unit.header.first_entry == unit.header.end) continue;  // a unit of types
         read_first_entry(unit, scratch, budget, abbreviation_budget);
         const bool is_its_part =
             unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
@@ -7083,7 +7102,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     std::uint64_t low = 0;
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
-    header.ranges_base = ranges_base;  // of what was split off, not of this entry
+    header.ranges_base = ranges_base;  // of the split unit, not of this entry
 }
 
 ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t signature) const {
@@ -7107,7 +7126,7 @@ ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t 
     return told;
 }
 
-// Texts of the first entry may stand in it; hardly ever are they so long.
+// The first entry may contain texts; they are hardly ever this long.
 ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit& header,
                                                        const abbreviation_table& table) {
     for (std::uint64_t bytes = first_bytes; bytes < header.end - header.first_entry; bytes *= 8) {
@@ -7208,7 +7227,7 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// supplementary_file.hpp - the file in which dwz put debug information that several files share.
+// supplementary_file.hpp - the file into which dwz put debug information that several files share.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
@@ -7217,9 +7236,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What a file notes about its supplementary file, or such a file about itself.
+// What a file says about its supplementary file, or a supplementary file about itself.
 struct supplement_note {
-    text path;  // zero-ended; "" of such a file itself
+    text path;  // zero-terminated; "" in a supplementary file itself
     detail::build_id id;
     bool is_of_itself = false;
 };
@@ -7230,7 +7249,7 @@ inline void read_id(detail::byte_view bytes, detail::build_id& id) {
     id.size = bytes.size;
 }
 
-// Without an id when there is none.
+// The id is unknown if the object has no such note.
 inline supplement_note supplement_noted_in(arena& memory, const object_bytes& object) {
     supplement_note note;
     const detail::byte_view linked = object.read(memory, object.find(".gnu_debugaltlink"));
@@ -7255,7 +7274,7 @@ inline bool is_supplement(arena& memory, const object_bytes& file, const detail:
     return own.is_of_itself && own.id.equals(id);
 }
 
-// Null: `object` notes none, or it is not there.
+// Null if `object` notes none, or if the file is not there.
 inline object_bytes* find_supplement(arena& memory, const object_bytes& object) {
     const supplement_note note = supplement_noted_in(memory, object);
     if (!note.id.known() || note.is_of_itself || note.path.empty()) return nullptr;
@@ -9990,7 +10009,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 
-// module_fingerprint.hpp - one number that tells a module from another at the same address.
+// module_fingerprint.hpp - one number that distinguishes modules at the same address.
 
 #ifndef ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 #define ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
@@ -9999,10 +10018,10 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Never 0.
+// The result is never 0.
 inline std::uint64_t fingerprint_of(const build_id& id) noexcept {
     std::uint64_t hash = hash_seed;
-    for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the rest of it is zero
+    for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the remaining bytes are zero
         std::uint64_t word = 0;
         std::memcpy(&word, id.bytes + at, sizeof word);
         hash = hash_step(hash_finish(hash), word);
@@ -10012,8 +10031,8 @@ inline std::uint64_t fingerprint_of(const build_id& id) noexcept {
 
 constexpr std::size_t fingerprinted_bytes = 4096;
 
-// Of a module without a build id. `page` are its first fingerprinted_bytes; zeros stand behind the
-// end of a shorter file, as the kernel maps it. Never 0.
+// For a module without a build id. `page` is its first fingerprinted_bytes; a shorter file is
+// followed by zeros, as the kernel maps it. The result is never 0.
 inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept {
     constexpr std::size_t lanes = 4;  // multiplications that do not wait for each other
     const auto* at = static_cast<const char*>(page);
@@ -10546,7 +10565,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 
-// eh_frame.hpp - the records of .eh_frame: which code they are about, and their programs.
+// eh_frame.hpp - reads the records of .eh_frame: the code that they describe, and their programs.
 
 #ifndef ALLOCSCOPE_BINARY_EH_FRAME_HPP
 #define ALLOCSCOPE_BINARY_EH_FRAME_HPP
@@ -10563,7 +10582,7 @@ struct mapped_bytes {
     bool holds(std::uint64_t place) const noexcept { return place - address < bytes.size; }
 };
 
-// How a pointer is written: the low four bits are its form, the next three say what is added.
+// How a pointer is written: the low four bits are its form, the next three say what is added to it.
 namespace eh_pointer {
 constexpr std::uint8_t absolute = 0x00;
 constexpr std::uint8_t uleb128 = 0x01;
@@ -10577,7 +10596,7 @@ constexpr std::uint8_t sdata8 = 0x0c;
 constexpr std::uint8_t form_mask = 0x0f;
 constexpr std::uint8_t relative_to_field = 0x10;
 constexpr std::uint8_t relative_to_data = 0x30;  // to the start of .eh_frame_hdr
-constexpr std::uint8_t base_mask = 0xf0;         // bit 7: the address of the pointer is meant
+constexpr std::uint8_t base_mask = 0xf0;         // bit 7: the address of the pointer itself
 constexpr std::uint8_t omitted = 0xff;
 }  // namespace eh_pointer
 
@@ -10606,7 +10625,8 @@ inline std::uint64_t read_eh_number(byte_cursor& in, std::uint8_t encoding) noex
     }
 }
 
-// Reads an address. `in` reads `from` from its start; `data` is what relative_to_data counts from.
+// Reads an address. `in` reads `from` from its start; relative_to_data pointers are relative to
+// `data`.
 inline std::uint64_t read_eh_pointer(byte_cursor& in, std::uint8_t encoding,
                                      const mapped_bytes& from, std::uint64_t data) noexcept {
     const std::uint64_t field = from.address + in.at();
@@ -10628,12 +10648,12 @@ enum class eh_record : std::uint8_t {
     description,  // an FDE
     common,       // a CIE
     end,          // a record of length 0
-    odd           // not readable, or not of a kind that is known here
+    odd           // not readable, or of an unknown kind
 };
 
-// What one FDE says together with its CIE.
+// The contents of one FDE together with its CIE.
 struct frame_description {
-    std::uint64_t begin = 0, end = 0;  // the code it is about
+    std::uint64_t begin = 0, end = 0;  // the code that it describes
     byte_view common_program, program;
     std::uint64_t code_factor = 1;
     std::int64_t data_factor = 1;
@@ -10643,9 +10663,9 @@ struct frame_description {
 
 namespace eh_frame_detail {
 
-// Where the contents of a record lie, as offsets in the bytes.
+// Where the contents of a record are, as offsets in the bytes.
 struct record_bounds {
-    std::uint64_t begin = 0;  // of the field that says whether it is a CIE
+    std::uint64_t begin = 0;  // of the field that distinguishes a CIE
     std::uint64_t end = 0;
 };
 
@@ -10664,7 +10684,7 @@ ALLOCSCOPE_NOINLINE eh_record read_bounds(const mapped_bytes& frames, std::uint6
     return id == 0 ? eh_record::common : eh_record::description;
 }
 
-// The letters after 'z', up to a 0, and what stands for each of them.
+// Reads the letters after 'z', up to a 0, and the data of each letter.
 inline bool read_augmentation(const std::uint8_t* letters, byte_cursor& in,
                               frame_description& out) noexcept {
     const std::uint64_t length = in.uleb();
@@ -10678,7 +10698,7 @@ inline bool read_augmentation(const std::uint8_t* letters, byte_cursor& in,
             case 'L':  // how the address of the exception table is written
                 in.skip(1);
                 break;
-            case 'P':  // the function that decides about exceptions
+            case 'P':  // the personality function for exceptions
                 read_eh_number(in, in.u8());
                 break;
             case 'S':
@@ -10724,7 +10744,7 @@ ALLOCSCOPE_NOINLINE bool read_common(const mapped_bytes& frames, std::uint64_t a
     return true;
 }
 
-// Reads what follows the reference to the CIE. `out` already has what the CIE said.
+// Reads what follows the reference to the CIE. `out` already has the contents of the CIE.
 ALLOCSCOPE_NOINLINE bool read_function(const mapped_bytes& frames, const record_bounds& bounds,
                                        std::uint64_t data, bool has_augmentation,
                                        frame_description& out) noexcept {
@@ -10740,8 +10760,8 @@ ALLOCSCOPE_NOINLINE bool read_function(const mapped_bytes& frames, const record_
 
 }  // namespace eh_frame_detail
 
-// Reads the record at `address`. `out` is whole only for eh_record::description; `next` is where
-// the record after it begins, unless it is odd or the end. Programs are not looked at.
+// Reads the record at `address`. `out` is complete only for eh_record::description; `next` is where
+// the next record begins, unless the record is odd or the end. Programs are not read.
 inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_t address,
                                         std::uint64_t data, frame_description& out,
                                         std::uint64_t& next) noexcept {
@@ -10752,7 +10772,7 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
     if (kind != eh_record::description) return kind;
     out = frame_description{};
     bool has_augmentation = false;
-    if (id > bounds.begin) return eh_record::odd;  // the CIE would lie before the bytes
+    if (id > bounds.begin) return eh_record::odd;  // the CIE would be before the bytes
     if (!eh_frame_detail::read_common(frames, frames.address + bounds.begin - id, has_augmentation,
                                       out)) {
         return eh_record::odd;
@@ -10768,7 +10788,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_HPP
 
-// eh_frame_index.hpp - from an address in code to the .eh_frame record about it.
+// eh_frame_index.hpp - finds the .eh_frame record for an address in code.
 
 #ifndef ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 #define ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
@@ -10787,7 +10807,7 @@ struct eh_frame_image {
 struct eh_frame_header {
     bool is_valid = false;
     std::uint64_t frames_address = 0;
-    byte_view table;  // of `entry_bytes` each; empty when there is none that can be searched
+    byte_view table;  // of `entry_bytes` each; empty if it cannot be searched
 };
 
 constexpr std::uint64_t eh_frame_entry_bytes = 8;
@@ -10815,7 +10835,7 @@ inline eh_frame_header read_eh_frame_header(const mapped_bytes& index,
 
 enum class fde_search : std::uint8_t {
     found,
-    none,       // no record is about this address
+    none,       // no record describes this address
     unreadable  // there may be one
 };
 
@@ -10829,7 +10849,7 @@ inline std::int32_t table_number(byte_view table, std::uint64_t index, unsigned 
     return static_cast<std::int32_t>(in.u32());
 }
 
-// Finds the record about `code`, if there is one: the last that does not begin after it.
+// Finds the record for `code`, if there is one: the last that does not begin after it.
 ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::uint64_t code,
                                              bool& must_scan, std::uint64_t& address) noexcept {
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
@@ -10837,7 +10857,7 @@ ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::u
     address = header.frames_address;
     if (!header.is_valid) return fde_search::unreadable;
     if (must_scan) return fde_search::found;
-    // An address counts as signed: code may lie before the table.
+    // An address counts as signed, because code may come before the table.
     const auto wanted = static_cast<std::int64_t>(code - image.index_address);
     std::uint64_t low = 0;
     std::uint64_t high = header.table.size / eh_frame_entry_bytes;
@@ -10857,7 +10877,7 @@ ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::u
 
 }  // namespace eh_frame_detail
 
-// The record about the instruction at `code`.
+// The record that describes the instruction at `code`.
 ALLOCSCOPE_NOINLINE fde_search find_frame_description(const eh_frame_image& image,
                                                       std::uint64_t code,
                                                       frame_description& out) noexcept {
@@ -17662,7 +17682,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 
-// details_of_window.hpp - what cohorts with details tell of the stacks of a window.
+// details_of_window.hpp - sums up what cohorts with details say about the stacks of a window.
 
 #ifndef ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
@@ -17673,20 +17693,20 @@ namespace detail {
 
 class details_reading {
 public:
-    // `followed` is the number of the window's peak; 0: it was not followed.
+    // `followed` is the number of the window's peak; 0 if the peak was not followed.
     explicit details_reading(std::uint64_t followed) noexcept
         : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
 
     bool has_peak() const noexcept { return process.followed.find(followed_) != nullptr; }
 
-    // A cohort that has `objects` and `bytes` alive.
+    // Adds a cohort that has `objects` and `bytes` alive.
     void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
              std::uint64_t bytes) const noexcept {
         const cohort& known = *process.cohorts.by_id(id);
         if (!is_detailed(known)) return;
         const detailed_part& part = *process.cohorts.detailed_part_of(id);
         to.temporary += part.temporary.read();
-        // So far in units of the processor's clock.
+        // In units of the processor's clock, until finished() converts them.
         to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
         for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
         add_peak(to, part, objects, bytes);
@@ -17711,7 +17731,7 @@ private:
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
     }
 
-    // The longer ago the first moment was, the better it is known.
+    // The longer ago the first moment was, the more precise the result is.
     double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
@@ -17730,7 +17750,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
 
-// family_sums.hpp - how much of a window is operator new's, and how much each pool's.
+// family_sums.hpp - how much of a window belongs to operator new, and how much to each pool.
 
 #ifndef ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
 #define ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
@@ -17740,9 +17760,9 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 struct family_sum {
-    std::uint32_t family;      // number of its tag
+    std::uint32_t family;      // the number of its tag
     allocation_counts counts;  // without the peak
-    sample_sums births;        // of a sampled window: what the counts are estimated from
+    sample_sums births;        // in a sampled window: what the counts are estimated from
     sample_sums deaths;
 };
 
@@ -17770,7 +17790,7 @@ inline void subtract_counts(allocation_counts& from, const allocation_counts& le
     from.bytes_freed -= less.bytes_freed;
 }
 
-// Walking lock. All families but operator new's, with what was reclaimed of them.
+// Needs the walking lock. Adds all families but operator new's, with what was reclaimed of them.
 inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
                                const kept_counts& counts) {
     const retired_family_list& all = process.retired_families;
@@ -17804,8 +17824,8 @@ inline void add_other_families(list<family_sum>& sums, const retired_births& ret
     }
 }
 
-// Walking lock. The totals of a window by family, operator new's first; none when all is of that.
-// Throws std::bad_alloc.
+// Needs the walking lock. Divides the totals of a window by family, operator new first; gives no
+// family if everything belongs to operator new. Throws std::bad_alloc.
 inline void sum_families(list<family_sum>& sums, const retired_births& retired,
                          const kept_counts& counts, const window_sum& totals, bool in_samples) {
     if (!process.tags.has_families()) return;
@@ -17831,7 +17851,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
 
-// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
+// stack_modules.hpp - finds the modules that a stack's addresses were in when it allocated.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
 #define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
@@ -17840,17 +17860,17 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A stack as its names are asked for: by some of its return addresses, innermost first.
+// A stack whose names are wanted: some of its return addresses, innermost first.
 struct known_stack {
     std::uint64_t hash = 0;  // of the first `count` addresses
     const std::uintptr_t* addresses = nullptr;
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;
-    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+    std::uint64_t site_hash = 0;  // of all addresses and their modules; 0: unknown
     std::uint32_t tag = 0;        // tables/allocation_tags.hpp
 };
 
-// No module that is known: it was replaced, and there was no room to note which one it was.
+// Stands for an unknown module: it was replaced, and there was no room to note which one it was.
 ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
     0, 0, 0, 0, "", met_modules::most + 1, false};
 
@@ -17881,7 +17901,7 @@ public:
 private:
     static constexpr std::uint32_t most_chosen = 32;
 
-    // Chooses modules from frame `from` on; `sum` is that of the frames before.
+    // Chooses modules from frame `from` on; `sum` is the hash sum of the frames before it.
     bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
         for (std::uint32_t i = from; i < stack_.all_count; ++i) {
             const std::uintptr_t pc = stack_.addresses[i];
@@ -17912,8 +17932,8 @@ private:
         return nullptr;
     }
 
-    // Where more than one module has lain, it might be any of them. A stack without a hash was
-    // walked a moment ago: its modules are those that are loaded now.
+    // If more than one module was at the address, it may be any of them. A stack without a hash was
+    // walked just now: its modules are those that are loaded.
     void assign_what_is_left() noexcept {
         for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
             homes_[i] = nullptr;
@@ -17942,7 +17962,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP
 
-// live_window.hpp - what a window holds, stack by stack, copied out of the live tables.
+// live_window.hpp - copies the contents of a window, stack by stack, from the live tables.
 
 #ifndef ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
@@ -17953,7 +17973,7 @@ namespace detail {
 
 // The objects of one stack.
 struct live_site {
-    std::uint32_t id;  // of the site; 0: the stack is not known
+    std::uint32_t id;  // of the site; 0: the stack is unknown
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -17962,16 +17982,16 @@ struct live_site {
     std::uint64_t hash;          // of the frames below
     std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
-    std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
-    std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
-    std::uint32_t tag;         // what its objects say of themselves
-    std::uint32_t instance;    // of the thread, where it is one; see thread_lifecycle.hpp
+    std::uint32_t all_frames;  // how many were kept; frame_count of them are asked for
+    std::uint64_t site_hash;   // of all of them, with their modules; 0: unknown
+    std::uint32_t tag;         // what its objects say about themselves
+    std::uint32_t instance;    // of the thread, if it is one; see thread_lifecycle.hpp
     std::uint32_t part_count;  // 0: one thread
     std::size_t first_part;    // index into live_window::parts
     std::size_t details;       // in live_window::details, from 1; 0: none
 };
 
-// The objects of one stack that one thread has allocated.
+// The objects that one thread has allocated with one stack.
 struct live_part {
     std::uint32_t instance;
     std::uint64_t objects;
@@ -17982,7 +18002,7 @@ struct live_part {
     std::size_t details;         // as in live_site
 };
 
-// One window at one moment. The stacks lie in `kept`, all else in `scratch`.
+// One window at one moment. The stacks lie in `kept`, everything else in `scratch`.
 struct live_window {
     live_window(arena& kept, arena& question) noexcept
         : scratch(question),
@@ -18006,23 +18026,23 @@ struct live_window {
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
-    list<live_part> parts;  // of stacks at which several threads have allocated
+    list<live_part> parts;  // of stacks with which several threads have allocated
     list<snapshot::stack_details> details;
     bool has_peak_details = false;
     list<std::uintptr_t> frames;
-    list<family_sum> families;  // none where all is of one
+    list<family_sum> families;  // empty if there is only one family
 };
 
 // --- sites ---
 
-// What the numbers of a cohort are estimated from.
+// The samples from which the numbers of a cohort are estimated.
 struct cohort_samples {
     sample_sums alive;
     sample_sums births;
 };
 
-// One cohort's part of a site: as counted, or in a sampled window as estimated. There are as many
-// as there are stacks, so those of windows that record every event have no room for estimates.
+// One cohort's part of a site: the counts, or estimates in a sampled window. There are as many
+// parts as stacks, so a window that records every event has no memory for estimates in them.
 struct cohort_part {
     std::uint32_t id;
     std::uint32_t site;
@@ -18034,13 +18054,13 @@ struct cohort_part {
     const cohort_samples* samples;  // null: every event was recorded
 };
 
-// From cohort to cohort: what was born, and what of it is alive.
+// Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
     cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
         : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
-    // The oldest cohort first, which is nearly in the order of sites. Throws std::bad_alloc.
+    // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
         for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
         sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
@@ -18095,7 +18115,7 @@ private:
     list<cohort_count> foreign_;
 };
 
-// What names are found again by.
+// The hash by which names are found again.
 inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count) noexcept {
     std::uint64_t hash = hash_seed;
     for (std::uint32_t i = 0; i < count; ++i) hash = hash_step(hash, frames[i]);
@@ -18107,7 +18127,7 @@ inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames)
     return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
 }
 
-// One site, of its parts.
+// Sums the parts of one site.
 inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t count,
                         bool in_samples) {
     live_site sum{};
@@ -18132,7 +18152,7 @@ inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t cou
     return sum;
 }
 
-// Of some parts of a site; 0 where the window wants none.
+// Sums the details of some parts of a site; returns 0 if the window has no details.
 inline std::size_t add_details(live_window& to, const cohort_part* parts, std::size_t count,
                                const details_reading& reading) {
     if (!to.wanted.details) return 0;
@@ -18145,7 +18165,7 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     return to.details.size();
 }
 
-// One site, thread by thread; `parts` are in the order of their threads.
+// Adds one site, thread by thread; `parts` are ordered by thread.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
                       bool in_samples, const details_reading& reading) {
     site.details = add_details(to, parts, count, reading);
@@ -18164,7 +18184,7 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
     }
 }
 
-// How much room the frames of a site take.
+// Returns how many frames of a site are copied.
 inline std::uint32_t add_known_facts(live_site& to, std::uint32_t most_frames) noexcept {
     const site* known = process.sites.by_id(to.id);
     if (known == nullptr) return 0;
@@ -18184,8 +18204,8 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
     }
 }
 
-// Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
-// std::bad_alloc when memory for the sites is refused; the totals are read then, too.
+// Needs the walking lock. Reads the window's totals, and its sites from the same numbers. Throws
+// std::bad_alloc if memory for the sites is refused; the totals have been read even then.
 inline void read_sites(live_window& to, const window_facts& facts) {
     const bool in_samples = facts.how == recording::sampled;
     kept_counts counts;
@@ -18219,8 +18239,8 @@ inline void read_sites(live_window& to, const window_facts& facts) {
 
 // --- the window ---
 
-// Control lock. What allocscope has in memory for its tables now; of the live object map, when few
-// objects were born, what they touched at most.
+// Needs the control lock. The memory that allocscope has for its tables now. If few objects were
+// born, the live object map counts with what they touched at most.
 inline std::uint64_t own_memory_bytes() noexcept {
     constexpr std::uint64_t few = 256;
     const std::uint64_t births =
@@ -18234,7 +18254,7 @@ inline void add_own_memory(live_window& taken) noexcept {
     taken.own_memory_bytes = own_memory_bytes();
 }
 
-// Control lock and walking lock. False: there is no such window.
+// Needs the control lock and the walking lock. Returns false if there is no such window.
 inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, after_stats then) {
     open_window* window = find_window(id);
     if (window == nullptr) return false;
@@ -18249,7 +18269,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window);
         announce(*window, 0);
-        all_threads_are_outside();  // an object born just now would else be in neither report
+        all_threads_are_outside();  // else an object born just now would be in neither report
         facts.range.until = window->open_at.load(memory_order::relaxed);
     }
     return true;
@@ -18265,10 +18285,10 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     }
 }
 
-// Takes the window's live objects; the window then starts anew if it is to forget them. To end it
-// is left to the caller, because types are still to be read from the live objects. Throws
-// std::bad_alloc when memory for the sites is refused; everything else is then in `taken` all the
-// same, but for own_memory_bytes, which add_own_memory() fills: it asks the system for each table.
+// Takes the window's live objects, and restarts the window if it is to forget them. The caller must
+// end the window, because types are still to be read from the live objects. Throws std::bad_alloc
+// if memory for the sites is refused. Everything else is in `taken` even then, except
+// own_memory_bytes: add_own_memory() sets it, because it asks the system about each table.
 inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
     const walking_lock walk;
     window_facts facts;
@@ -18287,9 +18307,9 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
     if (!has_sites) refuse_memory();
 }
 
-// Of a window that records every event: all objects that were born in it take the place of those
-// that are alive: who allocated too much may have freed it all again. What nested windows have
-// reclaimed meanwhile is in the totals only.
+// For a window that records every event. All objects that were born in the window replace those
+// that are alive, because the code that allocated too much may have freed everything again. What
+// nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
     for (const live_site& each : window.gone) window.sites.push_back(each);
     window.gone.cut(0);
@@ -18467,7 +18487,7 @@ ALLOCSCOPE_COOL_END
 #include <cxxabi.h>
 #include <sys/uio.h>
 
-// name_brackets.hpp - jumps over words, brackets and operators in demangled names.
+// name_brackets.hpp - skips words, brackets and operators in demangled names.
 
 #ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 #define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
@@ -18484,7 +18504,7 @@ ALLOCSCOPE_FAST_PATH bool is_name_character(char c) noexcept {
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Behind the word that starts at `at`.
+// The position behind the word that starts at `at`.
 ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
     while (at < name.size() && is_name_character(name[at])) ++at;
     return at;
@@ -18496,8 +18516,8 @@ ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
     return padded;
 }
 
-// The first of the words in `words`, which stand between single spaces, that `name` starts with;
-// "" when it starts with none of them.
+// The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
+// starts with none of them.
 ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     while (!words.empty()) {
         const std::size_t space = words.find(' ');
@@ -18509,7 +18529,7 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     return {};
 }
 
-// True when `word`, which holds no space, is one of the words in `words`.
+// True if `word`, which contains no space, is one of the words in `words`.
 ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     if (word.empty()) return false;
     for (std::size_t at = words.find(word); at != no_position; at = words.find(word, at + 1)) {
@@ -18520,8 +18540,8 @@ ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     return false;
 }
 
-// Length of the symbol of an operator, 0 when the text goes on with something else (new, delete,
-// or the type of a conversion).
+// Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
+// the type of a conversion).
 ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
     constexpr text longest_first =
         "<=> <<= >>= ->* () [] -> << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= \"\" < > , "
@@ -18529,7 +18549,7 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
     return listed_start(name, longest_first).size();
 }
 
-// True when the word `operator` starts at `at`.
+// True if the word `operator` starts at `at`.
 inline bool is_operator_word(text name, std::size_t at) noexcept {
     return name[at] == 'o' && name.substr(at).starts_with("operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
@@ -18555,7 +18575,7 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
                 if (depth == max_open_brackets) return no_position;
                 open[depth++] = c;
                 break;
-            case '>':  // unless it is an arrow's or "greater than"
+            case '>':  // unless it is part of an arrow, or "greater than"
                 if (depth == 0 || open[depth - 1] != '<' || name[at - 2] == '-') break;
                 if (--depth == 0) return at;
                 break;
@@ -18575,7 +18595,7 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
     return no_position;
 }
 
-// The arguments in "<a, b>" or "(a, b)", brackets included in the input, as they stand there.
+// The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
 ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
     list<text> parts{memory};
     if (bracketed.size() < 2) return parts;
@@ -18612,7 +18632,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
-// function_name.hpp - takes a demangled function name apart into its own qualified name.
+// function_name.hpp - parses a demangled function name into its own qualified name.
 
 #ifndef ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 #define ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
@@ -18627,7 +18647,7 @@ struct name_component {
 };
 
 struct function_name {
-    list<name_component> components;  // empty when the text is not a function's name
+    list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
     bool is_known() const noexcept { return !components.empty(); }
@@ -18720,7 +18740,7 @@ private:
         if (!is_failed_ && is_next(at_, " <")) ++at_;
     }
 
-    // Behind `operator`: " new", " delete[]", " co_await", or the type of a conversion.
+    // What may follow `operator`: " new", " delete[]", " co_await", or the type of a conversion.
     std::size_t skip_named_operator(std::size_t at) const {
         if (is_next(at, " ")) {
             const text rest = name_.substr(at + 1);
@@ -18733,7 +18753,7 @@ private:
             const char c = name_[at];
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
-        return at;  // no_position is behind the end too
+        return at;  // no_position is also behind the end
     }
 
     void read_angle_brackets() {
@@ -18773,7 +18793,7 @@ private:
 
     bool has_name() const noexcept { return name_begin_ != no_position || !components_.empty(); }
 
-    // The component that is being read goes on up to `behind`.
+    // The component that is being read continues up to `behind`.
     void extend_name(std::size_t behind) noexcept {
         if (behind == no_position) return fail();
         if (name_begin_ == no_position) name_begin_ = at_;
@@ -18839,7 +18859,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 
-// default_arguments.hpp - the template arguments that nobody writes, and the names people use.
+// default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
 #ifndef ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
 #define ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
@@ -18848,7 +18868,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "const std::string", but "char* const": the place where people write it.
+// "const std::string", but "char* const": puts const where people write it.
 inline text with_const(arena& memory, text type) {
     const bool is_pointer = type.ends_with("*");
     if (type.starts_with("const ") && !is_pointer) return type;
@@ -18925,8 +18945,8 @@ inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
     return filled.view();
 }
 
-// Behind "std::" or "std::pmr::" of a character template: "string" for basic_string<char>,
-// "wregex" for basic_regex<wchar_t>. Writes nothing when there is no such name.
+// The name of a character template after "std::" or "std::pmr::": "string" for basic_string<char>,
+// "wregex" for basic_regex<wchar_t>. Writes nothing if there is no such name.
 inline bool write_character_alias(text_out& out, text name, text character) {
     if (!name.starts_with("basic_")) return false;
     name.remove_prefix(6);
@@ -18948,7 +18968,8 @@ inline bool write_character_alias(text_out& out, text name, text character) {
     return true;
 }
 
-// Drops the arguments that are the rule's defaults. True: the template is the one of std::pmr.
+// Drops the arguments that are the rule's defaults. Returns true if the template is the one of
+// std::pmr.
 inline bool drop_defaults(arena& memory, const default_rule& rule, list<text>& arguments) {
     std::size_t most = rule.first;
     while (most < rule.first + 4 && !rule.rules[most - rule.first].empty()) ++most;
@@ -18977,7 +18998,8 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
-// What people call a template with just these arguments, outside of namespace std; "" for none.
+// The common name of a template with exactly these arguments, outside of namespace std; "" if it
+// has none.
 inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text name_of_tree = "boost::property_tree::ptree";
     if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
@@ -19000,8 +19022,8 @@ inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
-// Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
-// `name_begin` on, and makes of both what people write.
+// Appends `arguments`, which are already pretty, to a text that ends with the qualified name from
+// `name_begin` on, and changes both to what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
     const text name = out.view().substr(name_begin);
     const default_rule* rule = nullptr;
@@ -19092,7 +19114,7 @@ private:
         text_out out;
         std::size_t name_begin = 0;   // where the qualified name that is being written began
         bool space_before = false;    // the input has a space here
-        bool has_declarator = false;  // behind "*", "&" or "(": const belongs to that
+        bool has_declarator = false;  // after "*", "&" or "(": const belongs to that
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
 
@@ -19153,7 +19175,8 @@ private:
         }
     }
 
-    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    // Compilers number lambdas, or show their parameters, or both. Their place distinguishes them
+    // anyway.
     void lambda(written& to, std::size_t behind) {
         if (!to.is_after_colons()) begin_name(to);
         if (behind == no_position) is_failed_ = true;
@@ -19187,7 +19210,7 @@ private:
         at_ = behind;
     }
 
-    // Words that are no names: qualifiers, `struct`, and the words of built-in types.
+    // Words that are not names: qualifiers, `struct`, and the words of built-in types.
     bool special_word(written& to, text word, std::size_t behind) {
         if (word == "const" || word == "volatile") {
             at_ = behind;
@@ -19238,7 +19261,7 @@ private:
         }
     }
 
-    // Parts of a name that the library's authors put there for the linker.
+    // Parts of a name that are only there for the linker.
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
@@ -19279,7 +19302,7 @@ private:
         to.write_space();
         const bool is_main = to.out.view() == "main" && is_next("()::");
         const list<text> parameters = parts(')', depth);
-        if (is_main) return;  // main::local, whatever main's parameters
+        if (is_main) return;  // main::local, whatever the parameters of main are
         write_list(to.out, '(', parameters, ')');
         if (!is_next("::")) to.has_declarator = true;
     }
@@ -19305,7 +19328,7 @@ private:
         copy_until(to, behind);
     }
 
-    // The parts between this bracket and the closing one, which is consumed.
+    // The parts between this bracket and the closing one, which is also consumed.
     list<text> parts(char closing, int depth) {
         list<text> found{memory_};
         ++at_;
@@ -19337,15 +19360,15 @@ private:
     bool is_failed_ = false;
 };
 
-// The type as people write it; the input itself when it is no type that we understand. The result
-// lives in the arena or is a view of the input.
+// Returns the type as people write it, or the input if it is not a type that we understand. The
+// result lives in the arena or is a view of the input.
 inline text pretty_type(arena& memory, text type) {
     type = without_spaces_around(type);
     if (type.size() > max_type_length) return type;
     return type_printer{memory, type}.print();
 }
 
-// A pretty type as one would write it: nobody names an unnamed namespace.
+// A pretty type without unnamed namespaces, which nobody writes.
 inline text without_unnamed_namespaces(arena& memory, text type) {
     constexpr text unnamed = "(anonymous namespace)::";
     for (std::size_t at = type.find(unnamed); at != no_position; at = type.find(unnamed, at)) {
@@ -19369,7 +19392,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// As g++, clang++ and LLVM's demangler call them.
+// Recognises the names that g++, clang++ and LLVM's demangler use.
 inline bool is_lambda(text component) noexcept {
     return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
 }
@@ -19380,8 +19403,8 @@ inline text leading_qualifiers(text behind) noexcept {
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
 
-// The function itself when its name is not understood. The result lives in the arena or is a view
-// of the input.
+// Returns the function unchanged if its name is not understood. The result lives in the arena or is
+// a view of the input.
 inline text pretty_function(arena& memory, text function) {
     const function_name name = parse_function_name(memory, function);
     if (!name.is_known()) return function;
@@ -19401,7 +19424,7 @@ inline text pretty_function(arena& memory, text function) {
     if (!is_in_lambda) {  // parameters and qualifiers
         text behind = function.substr(static_cast<std::size_t>(name.whole.end() - function.data()));
         if (behind.starts_with("[abi:")) behind.remove_prefix(skip_brackets(behind, 0));
-        // g++ calls the body of a coroutine f(f(int)::_Z1fi.Frame*).
+        // g++ names the body of a coroutine f(f(int)::_Z1fi.Frame*).
         const std::size_t frame = behind.find(".Frame*)");
         const std::size_t outer = frame != no_position ? behind.rfind("::_Z") : frame;
         if (outer != no_position) return pretty_function(memory, behind.substr(1, outer - 1));
@@ -19421,7 +19444,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
 
-// shorten_paths.hpp - file names without the directory that they all share.
+// shorten_paths.hpp - removes the directory that all files share from their names.
 
 #ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 #define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
@@ -19455,7 +19478,7 @@ inline text tidy_path(arena& memory, text path) {
     return tidy.view();
 }
 
-// Length of the directory, its slash included, that all paths of one kind begin with.
+// Length of the directory, with its slash, with which all paths of one kind begin.
 inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
     text shared;
     bool is_first = true;
@@ -19471,11 +19494,11 @@ inline std::size_t common_directory(const list<text>& paths, bool is_absolute) n
     return slash == text::npos || slash == 0 ? 0 : slash + 1;
 }
 
-// In place; "" stays "", and equal files get equal names.
+// Changes the paths in place; "" stays "", and equal files get equal names.
 inline void shorten_paths(arena& memory, list<text>& paths) {
     for (text& path : paths) path = tidy_path(memory, path);
     const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
-    table<text, text> meanings{memory};  // of a short name: the path, or "" when there are two
+    table<text, text> meanings{memory};  // for each short name: the path, or "" if there are two
     for (const text path : paths) {
         if (path.empty()) continue;
         const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
@@ -19499,7 +19522,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
-// book_texts.hpp - the texts that rows point to, equal ones once.
+// book_texts.hpp - the texts that rows point to; equal texts are kept once.
 
 #ifndef ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
 #define ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
@@ -19518,7 +19541,7 @@ public:
           paths_(kept),
           types_(kept) {}
 
-    // The one copy of an equal text.
+    // The only copy of an equal text.
     const char* keep(text wanted) {
         if (wanted.empty()) return "";
         if (const char* const* known_text = texts_.find(wanted)) return *known_text;
@@ -19527,7 +19550,7 @@ public:
         return kept.data();
     }
 
-    // As people write the function.
+    // The function as people write it.
     const char* pretty_function(text function) {
         const auto known = functions_.insert(function.data());
         if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
@@ -19540,7 +19563,7 @@ public:
         return known.value;
     }
 
-    // `type` is a text that keep() gave.
+    // `type` is a text that keep() returned.
     const char* printed_type(const char* type) {
         const auto known = types_.insert(type);
         if (known.is_new) {
@@ -19564,7 +19587,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
 
-// type_answer.hpp - what the type of a stack's objects is, and how that is known.
+// type_answer.hpp - the type of a stack's objects, and how it was found.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
 #define ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
@@ -19573,18 +19596,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
+// The rungs of the ladder; docs/types_and_places.md explains them.
 enum class type_evidence : unsigned char {
     none,             // not known: the name is "?"
-    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
+    tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> and its like did
+    make_frame,       // std::make_unique<T> or a similar function did
     vtable,           // the live object points to the vtable of T, and is as large as a T
-    source_text,      // `new T` stands at that line and column
-    unsized_vtable    // as vtable; but how large a T is, nothing tells
+    source_text,      // the source has `new T` at that line and column
+    unsized_vtable    // as vtable, but the size of a T is unknown
 };
 
-// As snapshot::row::type_source says it.
+// The word in snapshot::row::type_source.
 inline const char* word_of(type_evidence evidence) noexcept {
     switch (evidence) {
         case type_evidence::tag:
@@ -19616,7 +19639,7 @@ struct type_answer {
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
-    // The vtable of a live object may say more.
+    // Whether the vtable of a live object may tell more.
     bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
@@ -19628,7 +19651,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
 
-// named_stack.hpp - a stack with everything a row says of it.
+// named_stack.hpp - a stack with everything that a row says about it.
 
 #ifndef ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 #define ALLOCSCOPE_NAMING_NAMED_STACK_HPP
@@ -19637,14 +19660,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Texts belong to the book; equal ones of path, place and type are one.
+// The book owns the texts. Equal texts of path, place and type are one copy.
 struct named_stack {
     const snapshot::frame* frames = nullptr;         // innermost first
-    named_stack* next = nullptr;                     // of those that are looked for in one place
+    named_stack* next = nullptr;                     // the next one in the same chain of the index
     const list<const met_module*>* homes = nullptr;  // of its frames; null: none may be unloaded
     std::uint64_t modules = 0;                       // stack_modules::key
     const char* path = "";                           // of the user's frame; "": it has no line
-    const char* place = "";  // when there is no line: the function, else the module
+    const char* place = "";  // if there is no line: the function, else the module
     const char* type = no_type;
     // As the debug information has it: with unnamed namespaces, and type_answer::candidate behind a
     // line end.
@@ -19656,11 +19679,11 @@ struct named_stack {
     std::uint16_t frame_count = 0;   // at most 128 calls with 256 inlined ones in each
     std::uint16_t user_frame = 0;    // frame_count: none
     std::uint16_t maker_frame = 0;   // the innermost function that is not the standard library's
-    std::uint16_t asking_frame = 0;  // that wanted the memory; frame_count: none
+    std::uint16_t asking_frame = 0;  // the frame that asked for the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;       // type_answer
-    bool is_lasting = false;     // false: good until a module comes or goes
-    bool is_type_final = false;  // false: a live object might still tell
+    bool is_lasting = false;     // false: valid until a module comes or goes
+    bool is_type_final = false;  // false: a live object might still tell the type
 
     static constexpr const char* no_type = "?";
 
@@ -19671,7 +19694,7 @@ struct named_stack {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
-    // Of the frame that wanted the memory; 0: none.
+    // The address of the frame that asked for the memory; 0: none.
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
     }
@@ -19685,7 +19708,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
-// demangle.hpp - linker names as the programmer wrote them.
+// demangle.hpp - demangles linker names to names as the programmer wrote them.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 #define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
@@ -19697,7 +19720,7 @@ namespace symbolize {
 constexpr std::size_t longest_mangled_name = 4096;
 constexpr int most_back_references = 14;
 
-// Counts "S_", "S1_", "T0_" and the like, also those that only look so inside an identifier.
+// Counts "S_", "S1_", "T0_" and the like, also inside an identifier that only looks like it.
 inline bool is_demanglable(text name) noexcept {
     if (name.size() > longest_mangled_name || !name.starts_with("_Z")) return false;
     int references = 0;
@@ -19713,7 +19736,7 @@ inline bool is_demanglable(text name) noexcept {
     return references <= most_back_references;
 }
 
-// A zero-ended text in `memory`.
+// The result is a zero-terminated text in `memory`.
 inline text demangled(arena& memory, const char* linkage_name) {
     struct readable_name {
         char* characters = nullptr;
@@ -19734,7 +19757,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 
-// kept_texts.hpp - the texts of all resolved addresses, equal ones once.
+// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
 
 #ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 #define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
@@ -19747,7 +19770,7 @@ class kept_texts {
 public:
     explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
-    // A zero-ended copy that lives as long as the arena.
+    // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {
         if (const text* known = texts_.find(wanted)) return *known;
         const text kept = copy_of(kept_, wanted);
@@ -19757,7 +19780,7 @@ public:
 
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return kept_; }
 
-    // To be borrowed by those who put a text together before it is kept.
+    // To be borrowed while a text is being built, before it is kept.
     arena& scratch() noexcept { return scratch_; }
 
 private:
@@ -19772,7 +19795,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
-// entry_names.hpp - the name of the function that an entry of the debug information describes.
+// entry_names.hpp - finds the name of a function in its entry of the debug information.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
@@ -19784,9 +19807,10 @@ namespace symbolize {
 struct entry_name {
     text function;  // demangled or put together; "" unknown
     text linkage;   // "" when the debug information has none
-    // Where it is declared: a file's number and the line, of the unit's line program.
+    // Where the function is declared: the number of a file and the line, for the unit's line
+    // program.
     std::uint64_t file = 0;
-    std::uint64_t line = 0;  // 0: not known
+    std::uint64_t line = 0;  // 0: unknown
     std::uint64_t unit = 0;  // an offset inside it
 };
 
@@ -19817,7 +19841,7 @@ private:
     struct facts {
         const char* name = "";
         const char* linkage = "";
-        std::uint64_t next = 0;  // the entry that says more
+        std::uint64_t next = 0;  // the next entry with facts about the function
         std::uint64_t file = 0;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
@@ -19940,7 +19964,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 
-// entry_types.hpp - what a name means inside a function, by the debug information.
+// entry_types.hpp - finds the meaning of a name inside a function in the debug information.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
@@ -19949,7 +19973,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is asked about.
+// The kind of name that is asked about.
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
@@ -19961,7 +19985,8 @@ public:
     entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
-    // In the function of that entry, an inlined one or not; "" when that is not certain.
+    // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
+    // certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
         const text first = name.substr(0, name.find("::"));
         std::uint64_t scope = function;
@@ -19981,13 +20006,13 @@ private:
     struct entry_facts {
         text name;
         std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry that this one is a copy of, or completes
+        std::uint64_t more = 0;  // the entry of which this one is a copy or a completion
         std::uint16_t tag = 0;
         bool has_type = false;
         bool has_children = false;
     };
 
-    // What one scope says of a name.
+    // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
         int count = 0;  // of different meanings
@@ -20039,8 +20064,8 @@ private:
         return names_a_type(tag) && tag != tag_imported_declaration;
     }
 
-    // Looks at a function or class, in all the entries that describe it, and moves `scope` on to
-    // the one around it; 0: a namespace, or none.
+    // Searches a function or class, in all the entries that describe it, and moves `scope` to the
+    // one around it; 0: that is a namespace, or nothing.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
         found_type found;
         std::uint64_t last = 0;
@@ -20060,7 +20085,7 @@ private:
         const debug_unit& unit = *units_.unit_of_entry(scope);
         entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                             offset_of(scope)};
-        std::int64_t open = 1;  // children so deep are its own, or those of its blocks
+        std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
         while (walker.next() && walker.depth() > 0) {
             const abbreviation* shape = walker.shape();
@@ -20092,7 +20117,7 @@ private:
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
 
-    // `name` begins with `first`, which has that type; what follows are members.
+    // `name` begins with `first`, which has the type `type`; the rest are members.
     text spelled_member(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             rest.remove_prefix(2);
@@ -20118,7 +20143,7 @@ private:
         return 0;
     }
 
-    // As a demangler writes it.
+    // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
         entry_facts facts;
@@ -20159,7 +20184,7 @@ private:
         return joined(memory_, target, mark);
     }
 
-    // With its scopes; "" when one of them has no name, or has it in another unit.
+    // The name with its scopes; "" if one of them has no name, or is named in another unit.
     text whole_name(std::uint64_t type) {
         const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
         if (unit.type_entry != 0 && unit.type_entry != offset_of(type)) return {};
@@ -20167,7 +20192,7 @@ private:
         return name.contains("{unnamed type}") ? text{} : name;
     }
 
-    // -gsimple-template-names says "box" for box<int>.
+    // With -gsimple-template-names the name of box<int> is "box".
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);
@@ -20198,7 +20223,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
 
-// code_location.hpp - what is known about one code address: module, symbol, logical frames.
+// code_location.hpp - what is known about a code address: module, symbol, logical frames.
 
 #ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 #define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
@@ -20209,18 +20234,18 @@ namespace symbolize {
 
 struct code_frame {
     text function;      // demangled; "" when unknown
-    text linkage_name;  // as the linker knows it; "" when the debug information has none
+    text linkage_name;  // the linker's name; "" when the debug information has none
     text file;          // with its directory, as the debug information has it; "" unknown
     int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    // True: the compiler gave the call no line, and this is one close by.
+    // True: the compiler gave the call no line, and this line is one close to it.
     bool is_nearby = false;
-    // True: there is a line, which is one of the library's and would be taken for the function's.
+    // True: there is a line, but it is the library's and would be taken for the function's.
     bool is_line_withheld = false;
-    // Of the code before and behind in the same function and file, where that is another line; 0:
-    // there is none.
+    // The lines of the code before and after the call in the same function and file, if they differ
+    // from its own; 0: there is none.
     int line_before = 0;
     int line_behind = 0;
 };
@@ -20228,7 +20253,7 @@ struct code_frame {
 struct code_location {
     std::uint64_t address = 0;
     text module;                      // path of the program or library; "" when in none
-    std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
     bool is_unloaded = false;         // the module is gone, and so is its file
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
@@ -20236,8 +20261,8 @@ struct code_location {
     list<code_frame> frames;
 };
 
-// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
-// the debug information that a package has for them is not read.
+// Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
+// of theirs, so their debug information is not read even if a package has it.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
@@ -20251,8 +20276,8 @@ inline bool is_system_library(text path) noexcept {
     return false;
 }
 
-// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
-// scope the debug information does not tell.
+// Whether a file is a header of libstdc++ or libc++: everything in these is the library's, even a
+// function whose scope the debug information does not have.
 inline bool is_standard_header(text file) noexcept {
     return file.contains("/include/c++/");
 }
@@ -20263,7 +20288,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
-// inline_lookup.hpp - the calls that were inlined at an address, innermost first.
+// inline_lookup.hpp - finds the calls that were inlined at an address, innermost first.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
@@ -20280,7 +20305,7 @@ struct inlined_call {
     std::uint32_t parent = 0;  // the number of the call around it + 1; 0: the function itself
 };
 
-// No number in an honest file is larger.
+// No number in a valid file is larger.
 inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
     return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
 }
@@ -20288,12 +20313,13 @@ inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
 // All inlined calls of one function.
 class inlined_calls {
 public:
-    // `function` is the offset of its entry. What is gathered on the way lies in `scratch`, which
-    // is to be borrowed.
+    // `function` is the offset of its entry. Temporary lists lie in `scratch`, which the caller has
+    // borrowed.
     inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function,
                   arena& scratch);
 
-    // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
+    // The number + 1 of the innermost call at an address; 0: none. Its `parent` is the next outer
+    // one.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
@@ -20383,7 +20409,7 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
     calls_.push_back(call);
 }
 
-// A call counts only when all calls around it hold the address too.
+// A call counts only if all calls around it also hold the address.
 ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t address) const noexcept {
     constexpr std::size_t most_calls = 256;
     struct {
@@ -20394,7 +20420,7 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
     address_ranges::walk at = pieces_.walk_to(address);
     while (const address_range* piece = pieces_.next(at)) {
         const std::size_t number = piece->value + 1;
-        std::size_t place = count;  // sorted by number: outer calls stand before inner ones
+        std::size_t place = count;  // sorted by number: outer calls come before inner ones
         while (place > 0 && found[place - 1].number > number) --place;
         if (place > 0 && found[place - 1].number == number) {
             if (piece->width() < found[place - 1].width) found[place - 1].width = piece->width();
@@ -20424,7 +20450,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 
-// dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
+// dwarf_lines.hpp - reads one line number program: its directories and files, and its rows.
 
 #ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
@@ -20435,7 +20461,7 @@ namespace detail {
 
 struct dwarf_line_header {
     dwarf_format format;
-    std::uint64_t tables = 0;      // where directories and files are described
+    std::uint64_t tables = 0;      // where the descriptions of directories and files begin
     std::uint64_t operations = 0;  // where the program begins
     std::uint64_t end = 0;
     std::uint8_t least_instruction_bytes = 1;
@@ -20508,7 +20534,7 @@ inline void visit_old(byte_cursor& in, Visitor& visit) {
     }
 }
 
-// DWARF 5: each table says first which forms its entries are made of.
+// DWARF 5: each table begins with the forms of its entries.
 template <class Report>
 inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwarf_unit& unit,
                       const dwarf_format& format, Report&& report) {
@@ -20531,7 +20557,7 @@ inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwa
             if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
             if (contents[i] == dwarf::line_content_directory) directory = value.number;
         }
-        if (in.at() == before) return in.fail();  // entries of no bytes would never end
+        if (in.at() == before) return in.fail();  // entries without bytes would never end
         if (in.ok()) report(path, directory);
     }
 }
@@ -20655,7 +20681,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 
-// line_lookup.hpp - file, line and column of an address, from one line number program.
+// line_lookup.hpp - finds file, line and column of an address in one line number program.
 
 #ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
@@ -20673,7 +20699,7 @@ public:
         std::uint32_t column;
     };
 
-    line_table() noexcept = default;  // empty for good
+    line_table() noexcept = default;  // always empty
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
@@ -20681,7 +20707,7 @@ public:
         return last_before(sequence_of(address), address);
     }
 
-    // The rows of the sequence that holds the address, in order; nothing when none does.
+    // The rows of the sequence that holds the address, in order; empty if no sequence holds it.
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
@@ -20701,7 +20727,7 @@ private:
     struct file_entry {
         const char* name;
         std::uint64_t directory;
-        text path;  // "": was not asked for yet
+        text path;  // "": nobody has asked for it yet
     };
     struct file_collector {
         line_table& table;
@@ -20746,7 +20772,7 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     detail::want(sections.late_lines, unit.lines + length, 12);
     if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
     detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
-    rows_.reserve((header.end - header.operations) / 8);  // a row takes some ten bytes
+    rows_.reserve((header.end - header.operations) / 8);  // a row takes about ten bytes
     std::size_t first = 0;
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
@@ -20780,7 +20806,7 @@ ALLOCSCOPE_NOINLINE const line_table::row* line_table::last_before(row_range row
     return behind == 0 ? nullptr : rows.begin + behind - 1;
 }
 
-// A relative name lies in its directory, a relative directory in the one that was compiled in.
+// A relative name is relative to its directory; a relative directory to that of the compilation.
 ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& texts) const {
     if (file >= files_.size() || files_[file].name == nullptr) return {};
     file_entry& entry = files_[file];
@@ -20860,7 +20886,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
 
-// symbol_lookup.hpp - the function or the object that an address lies in, from the symbol table.
+// symbol_lookup.hpp - finds the function or object at an address in the symbol table.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
@@ -20880,7 +20906,7 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
-    // As linked; 0 when no function is called so. Reads all names.
+    // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
@@ -21025,7 +21051,7 @@ namespace symbolize {
 
 class module_symbols {
 public:
-    // From `separate` where the module's own file has been stripped.
+    // Reads the symbols from `separate` if the module's own file has been stripped.
     module_symbols(arena& memory, const object_bytes& own, const object_bytes& separate)
         : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
         const auto unpack = readers_of_rare_forms.unpack_symbols;
@@ -21043,7 +21069,7 @@ public:
         return told.name == nullptr || hidden.offset < told.offset ? hidden : told;
     }
 
-    // As linked; 0 when no function is called so. Reads all names.
+    // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
@@ -21055,7 +21081,7 @@ private:
     static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
 
     symbol_index told_;
-    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or nobody unpacks it
+    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or no reader for it
 };
 
 }  // namespace symbolize
@@ -21064,7 +21090,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
 
-// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
+// nearby_lines.hpp - the lines of the code around a call whose own line says little.
 
 #ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 #define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
@@ -21085,8 +21111,8 @@ public:
           rows_(lines.sequence_of(address)),
           at_(line_table::last_before(rows_, address)) {}
 
-    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
-    // number + 1; 0: the function itself). 0: there is none.
+    // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
+    // the function itself). 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
@@ -21110,12 +21136,13 @@ public:
 private:
     static constexpr std::size_t most_rows = 256;
 
-    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
+    // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
+    // there.
     std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
         for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
-            if (i == 0) return 0;  // the code of whoever called it
+            if (i == 0) return 0;  // the code of its caller
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
@@ -21130,7 +21157,7 @@ private:
     const inlined_calls& calls_;
     const address_range& function_;
     const line_table::row_range rows_;  // around the address
-    const line_table::row* const at_;   // of the address; null: there is none
+    const line_table::row* const at_;   // of the address; null: none
 };
 
 }  // namespace symbolize
@@ -21139,7 +21166,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
-// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+// split_unit.hpp - the part of a unit's debug information that is in a separate file.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 #define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
@@ -21148,12 +21175,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What describes the functions of a unit: the unit itself, or what was split off from it.
+// The unit that describes the functions: the unit itself, or the one that was split off from it.
 struct described_unit {
     debug_units* units;
     entry_names* names;
     table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
-    debug_unit* unit;                               // null: nothing is known of its functions
+    debug_unit* unit;                               // null: nothing is known about its functions
 
     const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
         inlined_calls* const* known = inlined->find(function);
@@ -21205,7 +21232,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 
-// type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
+// type_names.hpp - the names of types in the debug information of one unit, and their sizes.
 
 #ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
@@ -21214,17 +21241,17 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// One type of a unit. Those with the same name stand in a chain.
+// One type of a unit. Types with the same name form a chain.
 struct named_type {
     text whole;               // its own name with its template arguments
     text qualified;           // with its scopes; "" for one of a function or of a template
-    std::uint64_t bytes = 0;  // of an object; 0: not told, or it is no class
+    std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
 };
 
 class type_names {
 public:
-    // The unit must have been loaded. What dwz has moved to partial units belongs to it, too.
+    // The unit must have been loaded. It includes what dwz has moved to partial units.
     explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
         arena scratch;
         imported_units all{scratch, this};
@@ -21235,7 +21262,7 @@ public:
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
     bool has(text name) const { return names_.find(name) != nullptr; }
 
-    // Nothing but classes with template arguments are called so.
+    // Whether only classes with template arguments have this name.
     bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
@@ -21263,7 +21290,7 @@ public:
         return found;
     }
 
-    // All types of the name, which has no template arguments; null: there are none.
+    // All types with that name, which has no template arguments; null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
         return first != nullptr ? *first : nullptr;
@@ -21273,7 +21300,7 @@ private:
     struct open_scope {
         std::int64_t depth = 0;
         text name;
-        bool is_named = true;  // whether a name in it can be written down
+        bool is_named = true;  // whether a name in it can be spelled
     };
 
     // A unit, and the partial units that it imports, each once.
@@ -21293,7 +21320,7 @@ private:
 
     void add_types_of(const debug_unit& unit, imported_units& all);
 
-    // With -flto whole units are imported: they are other sources.
+    // With -flto whole units are imported: they are other source files.
     static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
@@ -21322,7 +21349,7 @@ private:
         }
     }
 
-    // "app::" is around "app::run", and so is "app::(anonymous namespace)::".
+    // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
     static bool is_around(text scope, text function) noexcept {
         constexpr text unnamed = "(anonymous namespace)::";
         while (!scope.empty()) {
@@ -21341,7 +21368,7 @@ private:
 
     void add(arena& memory, text own, const named_type& type) {
         const auto known = names_.insert(own);
-        int looked_at = 0;  // equal ones come close together
+        int looked_at = 0;  // equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
             if (at->qualified == type.qualified && at->whole == type.whole &&
                 at->bytes == type.bytes) {
@@ -21362,7 +21389,7 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-// The loop sees every entry of a unit, but for those of functions that describe no type.
+// The loop sees every entry of a unit, except those of functions that describe no type.
 ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
@@ -21374,7 +21401,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
     std::size_t next_scope = 0;
     entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                         unit.header.first_entry};
-    walker.next();  // the unit itself is no scope
+    walker.next();  // the unit itself is not a scope
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
@@ -21431,21 +21458,21 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is known of the module whose file it is to be; nothing is known of a file on its own.
+// What is known about the module to which the file should belong; nothing for a file by itself.
 struct expected_file {
-    detail::build_id id;            // if it has one, the rest does not matter
+    detail::build_id id;            // if there is one, the other members do not matter
     std::uint64_t inode = 0;        // 0: not known
     std::uint64_t fingerprint = 0;  // 0: there is none
-    const char* loader_path = "";   // goes with it; must stay
+    const char* loader_path = "";   // belongs to it; must stay valid
     bool is_known_by_id = false;    // the fingerprint is that of an id
 };
 
 class debug_object {
 public:
-    // Another file than the expected one tells nothing. The path must stay.
+    // If the file is not the expected one, it gives no answers. The path must stay valid.
     debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
         : texts_(texts), path_(path), expected_(expected) {}
-    // The bytes must stay.
+    // The bytes must stay valid.
     debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
     debug_object(const debug_object&) = delete;
     debug_object& operator=(const debug_object&) = delete;
@@ -21455,7 +21482,8 @@ public:
         return is_trusted_;
     }
 
-    // Adds symbol and frames to `location`. The frames lie in `memory`; null: beside the texts.
+    // Adds symbol and frames to `location`. The frames lie in `memory`; if it is null, beside the
+    // texts.
     void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
         location.frames = list<code_frame>{memory != nullptr ? *memory : texts_.memory()};
         if (!is_readable()) return;
@@ -21473,7 +21501,7 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
-    // Where a function begins that the symbol table names; 0: it names none.
+    // The address at which a function of the symbol table begins; 0 if it is not there.
     std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
@@ -21484,7 +21512,7 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto the code is in other units than what it was compiled from.
+        // With -flto the code belongs to another unit than the source from which it was compiled.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
@@ -21496,8 +21524,8 @@ public:
         return known;
     }
 
-    // What a name means in the function at an address that is called `function`, as a frame of it
-    // says; "" when that is not certain.
+    // The meaning of a name in the function at an address. `function` is the name of the function
+    // in a frame. "" if the meaning is not certain.
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -21529,10 +21557,10 @@ public:
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
-    // Gives the memory back; the next question reads the file again.
-    // Of the file. Not known when it cannot be read.
+    // The build id of the file; unknown if the file cannot be read.
     detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
 
+    // Frees the memory; the next question reads the file again.
     void release() {
         object_ = nullptr;
         debug_ = nullptr;
@@ -21559,7 +21587,7 @@ private:
         bool is_kept = false;
     };
 
-    // A file that was replaced while it was not open is no more believed than another one.
+    // A file that was replaced while it was not open is not believed either.
     void open() {
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
@@ -21580,7 +21608,7 @@ private:
         if (separate != nullptr) debug_ = separate;
     }
 
-    // A file without an id is not that of a module with one.
+    // If the module has an id, a file without id does not belong to it.
     bool is_expected() const {
         const detail::build_id& id = object_->id();
         if (expected_.id.known()) return id.equals(expected_.id);
@@ -21629,7 +21657,7 @@ private:
         return known->describe();
     }
 
-    // "read@@LIBRARY_2" is "read". The texts go with release().
+    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
     symbol_name name_of(const char* symbol) {
         if (symbol == nullptr) return {};
         if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
@@ -21641,7 +21669,7 @@ private:
         return name;
     }
 
-    // In texts that stay.
+    // The same in texts that stay.
     symbol_name kept_name_of(const char* symbol) {
         symbol_name name = name_of(symbol);
         if (symbol == nullptr || name.is_kept) return name;
@@ -21676,8 +21704,8 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // What was inlined is told by another file that is not there. The library's line would
-            // be taken for one of the function that the symbol names.
+            // The inlined calls are in another file, which does not exist here. The library's line
+            // would be taken for a line of the function that the symbol names.
             if (is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
@@ -21696,14 +21724,15 @@ private:
         add_frame(location, frame);
     }
 
-    // What the frames of one function are made of.
+    // The data from which the frames of one function are made.
     struct frame_source {
         entry_names& names;
         const line_table& lines;
         const nearby_lines& nearby;
     };
 
-    // `frame` has the place of the innermost call before, of the outermost one afterwards.
+    // Before the call, `frame` has the place of the innermost call; afterwards that of the
+    // outermost.
     void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
                      code_location& location, code_frame& frame) {
         std::size_t count = 0;
@@ -21729,9 +21758,9 @@ private:
         }
     }
 
-    // What the code around it tells of the line of a frame, the one of an inlined call (its number
-    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
-    // of its function.
+    // Finds the line of a frame with the help of the code around it. The frame is that of an
+    // inlined call (its number + 1) or of the function (0). A call without a line gets the line of
+    // the code before it, or that of its function.
     void find_line(code_frame& frame, const frame_source& source, std::size_t call,
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
@@ -21751,7 +21780,7 @@ private:
             return;
         }
         if (name.line == 0) return;
-        // What was split off has no lines of its own.
+        // A split unit has no lines of its own.
         const debug_unit* unit =
             &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
@@ -21759,10 +21788,9 @@ private:
         frame.line = small(name.line);
     }
 
-    // The symbol table's name is preferred, since it is always there and always whole. But where it
-    // names a part that the compiler split off ("load.cold"), or another function that was merged
-    // into the same code, the debug information says which function the lines belong to. So it does
-    // when a name was not demangled.
+    // The symbol table's name is preferred, because it is always complete. The debug information
+    // names the function if there is no symbol, if the symbol is a part that the compiler split
+    // off ("load.cold") or another function merged into the same code, or if it was not demangled.
     void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
         const bool has_own = !name.linkage.empty() && name.function != name.linkage;
         const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
@@ -21786,17 +21814,17 @@ private:
     const char* path_ = nullptr;  // null: file_ is the file
     detail::byte_view file_;
     expected_file expected_;
-    detail::file_identity identity_;  // of the file when it was opened first
+    detail::file_identity identity_;  // of the file when it was first opened
     bool was_open_ = false;
     bool is_trusted_ = false;
     arena memory_;
-    // Null until they are needed, and after release(); in memory_.
+    // Null until they are needed, and after release(). They lie in memory_.
     object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
+    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
     module_symbols* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by where the name stands
+    table<const void*, symbol_name> symbol_names_;  // by the address of the name
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
     table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
@@ -21935,7 +21963,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
-// module_list.hpp - the modules of this process: where each lies, and which file it came from.
+// module_list.hpp - the modules of this process: their addresses, and the files they come from.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 #define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
@@ -21945,14 +21973,14 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct loaded_module {
-    text path;               // what reports show; zero-ended, as the file is
-    text file;               // what is opened to read it; "" when there is no file
+    text path;               // what reports show; zero-terminated, as is `file`
+    text file;               // the file to open for reading; "" if there is none
     std::uint64_t base = 0;  // run-time address minus linked address
     std::uint64_t low = 0, high = 0;
     detail::build_id id;
     std::uint64_t fingerprint = 0;  // see binary/module_fingerprint.hpp; 0: there is none
-    std::uint64_t inode = 0;        // of the mapped file; looked for when there is no id
-    text loader_path;               // zero-ended
+    std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
+    text loader_path;               // zero-terminated
 
     bool holds(std::uint64_t address) const { return address >= low && address < high; }
     bool is_same(const loaded_module& other) const {
@@ -21975,7 +22003,7 @@ inline void write_whole(text_out& out, const char* path) {
 }
 
 struct mapped_file {
-    text path;  // as the kernel writes it: "\\012" for the end of a line; "" when there is none
+    text path;  // as the kernel writes it, with "\\012" for a line end; "" if there is none
     std::uint64_t inode = 0;
 };
 
@@ -22001,7 +22029,7 @@ inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
     return {};
 }
 
-// The path as it is on disk. A path that has those four characters of its own is not found.
+// The path as it is on disk. A path that really contains these four characters is not found.
 inline text without_escapes(arena& memory, text path) {
     text_out out{memory};
     while (!path.empty()) {
@@ -22022,7 +22050,7 @@ public:
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 
-    // What modules() was before stays good until this is called once more.
+    // The previous result of modules() stays valid until the next call of this.
     void read() {
         is_read_ = false;
         is_second_ = !is_second_;
@@ -22082,13 +22110,13 @@ private:
             } else if (!mapped.path.empty()) {
                 module.path = module.file = mapped.path;
             } else if (module.path.contains("/")) {
-                module.file = module.path;  // its content tells when this is another directory
+                module.file = module.path;  // its content shows if this is another directory
             }
         }
     }
 
-    // /proc/self/exe reaches the running file even when its name now belongs to another one, and
-    // when its name is longer than a name may be.
+    // /proc/self/exe gives the running file, even if another file has its name now, or if its name
+    // is longer than a name may be.
     static void name_main(arena& memory, loaded_module& module, text mapped) {
         const detail::file_reader running{"/proc/self/exe"};
         const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
@@ -22102,7 +22130,7 @@ private:
             module.path = module.file = mapped;
         }
         if (!module.path.empty()) return;
-        // Without /proc there is still the name that the kernel was asked to run.
+        // Without /proc, there is still the name that the kernel was asked to run.
         const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
         if (started != nullptr) module.path = module.file = copy_of(memory, started);
     }
@@ -22120,7 +22148,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 
-// symbolizer.hpp - addresses of this process to modules, functions, files, lines, inlined calls.
+// symbolizer.hpp - finds module, function, file, line and inlined calls of addresses.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 #define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
@@ -22131,7 +22159,7 @@ namespace symbolize {
 
 class symbolizer {
 public:
-    // `kept` must live longer.
+    // `kept` must outlive this object.
     explicit symbolizer(arena& kept)
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
@@ -22140,13 +22168,14 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // How long a location is kept: an address that hardly anybody will ask for again need not be,
-    // and is then looked up as often as it is asked for.
+    // How long a location is kept. An address that will hardly be asked for again need not be kept;
+    // it is then looked up each time.
     enum class lifetime { lasting, until_release };
 
-    // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
-    // loaded or not; null: what is there now. Good as long as `kept` or until release_debug_data();
-    // without a home only until refresh_modules() finds that the address's module is gone.
+    // The caller has subtracted 1 from return addresses. `home` is the module whose code was there,
+    // loaded or not; null means the module that is there now. The result is valid as long as
+    // `kept`, or until release_debug_data(). Without a home it is valid only until
+    // refresh_modules() finds that the address's module is gone.
     const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
                                  lifetime wanted = lifetime::lasting) {
         if (wanted == lifetime::until_release) return made_in(passing_memory_, address, home);
@@ -22154,13 +22183,13 @@ public:
         code_location* const* known = locations_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
         code_location& made = made_in(kept_, address, home);
-        // Of an unloaded module the file may come back.
+        // The file of an unloaded module may come back.
         if (!made.is_unloaded) locations_[key] = &made;
         return made;
     }
 
-    // The demangled name of the variable, vtable or typeinfo around an address, as in
-    // "vtable for widget"; "" when there is none.
+    // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
+    // widget"; "" if there is none.
     text data_symbol_at(std::uint64_t address, arena& memory,
                         const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
@@ -22168,8 +22197,9 @@ public:
         return owner.object->data_symbol_at(address - owner.base, memory);
     }
 
-    // The demangled function around an address by the symbol table alone; "" when there is none.
-    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
+    // The demangled function around an address, from the symbol table alone; "" if there is none.
+    // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
+    // above.
     text function_symbol_at(std::uint64_t address, arena& memory,
                             const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
@@ -22178,14 +22208,13 @@ public:
     }
 
     // The types that the debug information around an address describes; null: nothing is known.
-    // Good until release_debug_data().
+    // Valid until release_debug_data().
     const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
-    // What a name means in the frame at an address that has that function; "" when that is not
-    // certain.
+    // The meaning of a name in the frame at an address with that function; "" if it is not certain.
     text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
                     asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
@@ -22193,7 +22222,7 @@ public:
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
     }
 
-    // Whether the module, as a location has it, is the program itself.
+    // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
             const detail::met_module* program = detail::modules_at_start.at(0);
@@ -22202,7 +22231,7 @@ public:
         return !modules().empty() && module == modules()[0].path;
     }
 
-    // The source file of the program's main(); "" when nothing tells it.
+    // The source file of the program's main(); "" if it is unknown.
     text file_of_main() {
         const detail::met_module* home = nullptr;
         std::uint64_t inside = 0;
@@ -22219,8 +22248,8 @@ public:
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
-    // To be called before a report: looks for libraries loaded and unloaded since. What was
-    // resolved in modules that are still there stays. True when anything changed.
+    // Call it before a report: it looks for libraries that were loaded or unloaded since. What was
+    // resolved in modules that are still loaded stays valid. Returns true if anything changed.
     bool refresh_modules() {
         if (modules_.is_current()) return false;
         const list<loaded_module> before = modules_.modules();
@@ -22241,8 +22270,8 @@ public:
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
 
-    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
-    // the program first.
+    // Calls visit(path, base, size, build id) for the modules of the process that is being reported
+    // on; the program comes first.
     template <class Visit>
     void for_each_module(const Visit& visit) {
         if (!detail::names_another_process()) {
@@ -22263,7 +22292,7 @@ public:
         }
     }
 
-    // Gives back what was read of the files. A later resolve() reads again what it needs.
+    // Frees what was read from files. A later resolve() reads again what it needs.
     void release_debug_data() {
         for (const auto* objects : {&objects_, &gone_}) {
             for (const auto& object : *objects) {
@@ -22287,12 +22316,12 @@ public:
 private:
     struct module_object {
         debug_object* reader = nullptr;
-        bool is_current = false;  // false: its memory may serve the next one
+        bool is_current = false;  // false: its memory may be used for the next one
     };
 
-    // Whose an address is.
+    // The owner of an address.
     struct code_owner {
-        debug_object* object = nullptr;  // null: no module's
+        debug_object* object = nullptr;  // null: it is in no module
         text path;
         std::uint64_t base = 0;
         bool is_unloaded = false;
@@ -22327,7 +22356,7 @@ private:
         return {&object_of(*now), now->path, now->base, false};
     }
 
-    // The names of a module that was unloaded still stand in its file, if that is still there.
+    // The names of an unloaded module are still in its file, if that still exists.
     code_owner gone_owner(const detail::met_module& home) {
         module_object& gone = gone_[home.number];
         if (!gone.is_current) {
@@ -22369,7 +22398,7 @@ private:
         return now != nullptr && now->is_same(old);
     }
 
-    // An address that was in no module stays valid when it is still in none.
+    // An address that was in no module stays valid if it still is in none.
     bool is_still_valid(const list<loaded_module>& before, std::uint64_t address) const {
         for (const loaded_module& old : before) {
             if (old.holds(address)) return is_still_there(old);
@@ -22382,7 +22411,7 @@ private:
     module_list modules_;
     table<std::uint64_t, module_object> objects_;     // by lowest address
     table<std::uint64_t, module_object> gone_;        // by met_module::number
-    table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
+    table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
 };
 
@@ -22392,7 +22421,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 
-// class_size.hpp - whether a block is as large as an object of a class.
+// class_size.hpp - compares the size of a block with that of an object of a class.
 
 #ifndef ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
 #define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
@@ -22402,7 +22431,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 enum class size_fit {
-    unknown,  // the debug information does not describe the class, or not only one of that name
+    unknown,  // no description of the class, or several with this name
     same,
     other
 };
@@ -22479,7 +22508,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
 
-// source_tokens.hpp - cuts C++ source into words and signs with their line and column.
+// source_tokens.hpp - splits C++ source into words and signs with their line and column.
 
 #ifndef ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 #define ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
@@ -22524,7 +22553,7 @@ public:
     }
 
 private:
-    // The character at a position; behind the end there are zeros.
+    // The character at a position; zero behind the end.
     char peek(std::size_t at) const noexcept { return at < source_.size() ? source_[at] : '\0'; }
 
     void step() {
@@ -22566,7 +22595,7 @@ private:
         result_.tokens.push_back(found);
     }
 
-    // A literal may run over lines.
+    // A literal may span several lines.
     void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
@@ -22583,7 +22612,7 @@ private:
         line_begin_ = at_;
     }
 
-    // Passes a backslash that ends a line.
+    // Skips a backslash that ends a line.
     bool continues_line() noexcept {
         const std::size_t end = peek(at_ + 1) == '\r' ? at_ + 2 : at_ + 1;
         if (peek(end) != '\n') return false;
@@ -22709,7 +22738,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
-// template_scopes.hpp - which template parameters are in force at a place of a source file.
+// template_scopes.hpp - which template parameters are visible at a place of a source file.
 
 #ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 #define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
@@ -22719,14 +22748,14 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct template_header {
-    list<text> parameters;  // "" for one without a name
+    list<text> parameters;  // "" if it has no name
     bool has_pack = false;
-    std::size_t pack = 0;         // which parameter it is
+    std::size_t pack = 0;         // the number of the parameter that is a pack
     bool shows_arguments = true;  // argument i of the demangled name is parameter i
 };
 
-// For each token the one that closes its bracket, or that it closes; 0 when there is none. Angle
-// brackets are none.
+// For each token the one that closes its bracket, or the bracket that it closes; 0 if there is
+// none. Angle brackets do not count.
 ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
                                                           const list<source_token>& tokens) {
     list<std::uint32_t> partners{memory};
@@ -22749,8 +22778,8 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     return partners;
 }
 
-// Behind the `>` that closes the `<` at `at`; 0 when there is none near. `partners` are the
-// matching round, square and curly brackets.
+// The index behind the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
+// the matching round, square and curly brackets.
 ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
                                                   const list<std::uint32_t>& partners,
                                                   std::size_t at) noexcept {
@@ -22786,7 +22815,7 @@ public:
         scopes_.push_back({0, list<std::size_t>{}});
     }
 
-    // Tells the walk of the token at `at`; returns the index of the next one to look at.
+    // Takes the token at `at`; returns the index of the next token to look at.
     std::size_t see(std::size_t at) {
         const text token = tokens_[at].spelling;
         switch (token.front()) {
@@ -22817,14 +22846,14 @@ public:
         return at + 1;
     }
 
-    // The scope of the token that see() was told of last.
+    // The scope of the last token that see() took.
     std::size_t here() {
         if (pending_.empty()) return current_;
         scopes_.push_back({current_, pending_});
         return scopes_.size() - 1;
     }
 
-    // What follows is the template itself.
+    // Whether what follows is the template itself.
     bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
@@ -22863,7 +22892,7 @@ private:
         return at < tokens_.size() ? tokens_[at].spelling : text{};
     }
 
-    // A scope may have kept the old list, so it is left to it.
+    // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
         if (!pending_.empty()) pending_ = list<std::size_t>{*memory_};
     }
@@ -22915,8 +22944,8 @@ private:
         return behind;
     }
 
-    // `at` is on the `{` behind the pending headers. In `struct pool<T*>` and `pool<T*>::grab()`
-    // the arguments differ from the parameters; header i belongs to the i-th class with arguments.
+    // `at` is on the `{` after the pending headers. In `struct pool<T*>` and `pool<T*>::grab()` the
+    // arguments differ from the parameters; header i belongs to the i-th class with arguments.
     void check_specialisation(std::size_t at) {
         if (pending_.empty() || !is_unchecked_) return;
         is_unchecked_ = false;
@@ -22940,7 +22969,7 @@ private:
         }
     }
 
-    // `open` is on the "<" of the arguments that a class is declared or a member is defined with.
+    // `open` is on the "<" of the arguments with which a class is declared or a member is defined.
     void check_arguments(template_header& header, std::size_t open) const noexcept {
         const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
         std::size_t parameter = 0;
@@ -22973,7 +23002,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers say it stands.
+// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
@@ -22986,14 +23015,14 @@ namespace symbolize {
 struct new_expression {
     std::size_t begin = 0;       // of `new`, or of the `::` before it
     std::size_t last = 0;        // the token that g++ names
-    std::size_t reach = 0;       // the largest `last` of this expression and those before it
+    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
     std::size_t type_begin = 0;  // of the type, without the bounds of an array
     std::size_t type_end = 0;
     std::size_t scope = 0;  // of template_scopes
     bool has_initialiser = false;
-    bool has_type = false;  // false: we cannot read it
-    // Instead of a type: `new auto(T(1))` and `new decltype(T(1))` have a T there, if it is a type;
-    // `new auto(x)` has a variable.
+    bool has_type = false;  // false: it cannot be read
+    // There is a value in place of a type: `new auto(T(1))` and `new decltype(T(1))` contain a T,
+    // if it is a type; `new auto(x)` contains a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
     std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
@@ -23026,14 +23055,15 @@ public:
         return expressions_;
     }
 
-    // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
+    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
+    // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
-    // The first expression that begins or ends with the token; null when none does.
+    // The first expression that begins or ends with the token; null if there is none.
     const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
@@ -23062,13 +23092,13 @@ public:
         return is_known_as(name, template_alias_name);
     }
 
-    // An alias for the type of something, which may be another one each time.
+    // An alias for the type of an expression, which may differ each time.
     bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
-    // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
-    // Compilers give it the place of the call, which may be `new part`.
+    // A `new` is the default of a parameter of the function with this name: `part(int* p = new
+    // int);`. Compilers give it the position of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
     // The only `new` in a default argument of what is called so; null: none, or several.
@@ -23087,7 +23117,7 @@ public:
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
-        // Names that hardly anybody gives to a class of his own.
+        // Names that hardly anybody gives to their own class.
         return uses_namespace_std_ &&
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
@@ -23257,14 +23287,14 @@ private:
         return false;
     }
 
-    // Reads a type that starts at `at`; the index behind it and its array bounds.
+    // Reads a type that starts at `at`. Returns the index behind the type and its array bounds.
     std::size_t read_type(std::size_t at, new_expression& found) {
         found.type_begin = at;
         found.last = at < tokens().size() ? at : tokens().size() - 1;
         bool has_name = false;
         bool is_builtin = false;
         bool is_readable = true;
-        std::size_t value = 0;  // where its bracket opens
+        std::size_t value = 0;  // where the bracket of the value opens
         for (;; ++at) {
             const text word = text_at(at);
             if (word == "const" || word == "volatile") {
@@ -23305,7 +23335,7 @@ private:
         return at;
     }
 
-    // In the brackets at `open`.
+    // Reads the value in the brackets at `open`.
     void read_value(std::size_t open, new_expression& found) const {
         const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
         if (close == 0 || is_listed(text_at(close + 1), "[ * &")) return;
@@ -23322,7 +23352,7 @@ private:
         found.type_end = at;
     }
 
-    // 0 when it cannot be read.
+    // Returns 0 if the name cannot be read.
     std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
         if (text_at(at) == "::") ++at;
         for (;;) {
@@ -23368,7 +23398,7 @@ private:
         }
     }
 
-    static constexpr std::size_t far_away = 64;  // tokens: such a declaration is not read
+    static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
     token_list list_;
     list<std::uint32_t> partners_;
@@ -23387,7 +23417,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 
-// local_names.hpp - what a name is declared as in the function and the classes around a place.
+// local_names.hpp - how a name is declared in the function and the classes around a place.
 
 #ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 #define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
@@ -23401,11 +23431,11 @@ struct local_name {
     kind what = kind::none;
     bool is_of_function = false;  // else of a class
     std::size_t at = 0;           // the token that declares it
-    std::size_t begin = 0;        // of an alias: what it stands for
+    std::size_t begin = 0;        // of an alias: its meaning
     std::size_t end = 0;
 };
 
-// The name of a variable in `decltype(v)` at `at`; "" when something else stands there.
+// The name of the variable in `decltype(v)` at `at`; "" if the text is something else.
 inline text variable_of_decltype(const list<source_token>& tokens, std::size_t at) noexcept {
     const bool is_one = at + 3 < tokens.size() && tokens[at].spelling == "decltype" &&
                         tokens[at + 1].spelling == "(" && is_word(tokens[at + 2].spelling) &&
@@ -23428,7 +23458,7 @@ inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t op
     return kind;
 }
 
-// What the token at `at` declares, if that is the name.
+// What the token at `at` declares, if it is the name.
 inline local_name declared_at(const list<source_token>& tokens, std::size_t at, std::size_t before,
                               text name) {
     local_name found;
@@ -23436,7 +23466,7 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
     const bool is_typedef = tokens[at].spelling == "typedef";
     if (!is_typedef && tokens[at].spelling != name) return {};
     std::size_t end = at;
-    bool is_simple = true;  // no function and no array
+    bool is_simple = true;  // neither a function nor an array
     while (end < before && tokens[end].spelling != ";") {
         if (tokens[end].spelling == "[" || (is_typedef && tokens[end].spelling == "(")) {
             is_simple = false;
@@ -23461,7 +23491,7 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
     return found;
 }
 
-// In the blocks around the token at `before`, the innermost first.
+// Searches the blocks around the token at `before`, the innermost first.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     const list<source_token>& tokens = file.tokens();
     constexpr std::size_t most_tokens = 4096;
@@ -23490,7 +23520,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 
-// wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
+// wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
 #define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -23510,7 +23540,7 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
-// As without_wrapping, for Boost.
+// The same as without_wrapping, for Boost.
 inline text without_boost(arena& memory, text type) {
     constexpr text indexed = "boost::multi_index::detail::";
     constexpr text innermost = "boost::multi_index::detail::index_node_base<";
@@ -23540,7 +23570,7 @@ inline text without_boost(arena& memory, text type) {
     return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
 }
 
-// One layer: the result is `type` itself when nothing is wrapped around it.
+// Removes one layer; returns `type` itself if it has no wrapping.
 inline text without_wrapping(arena& memory, text type) {
     if (type.starts_with("boost::")) return without_boost(memory, type);
     if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
@@ -23578,7 +23608,7 @@ inline text without_wrapping(arena& memory, text type) {
     return type;
 }
 
-// What stands in the block, for a user. Idempotent.
+// The type of what the user put into the block. Idempotent.
 inline text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
@@ -23604,7 +23634,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
-// Of template arguments the first ones; "" for one that is not there.
+// `..._first` and `..._second` are template arguments; "" if there is none.
 struct library_call {
     text scope;  // "" for a function of the namespace itself
     text function;
@@ -23613,7 +23643,7 @@ struct library_call {
     text function_first;
 };
 
-// Function "" when it is not one of the standard library's.
+// `function` is "" if it is not one of the standard library's.
 inline library_call as_library_call(arena& memory, const function_name& name) {
     library_call call;
     const std::size_t count = name.components.size();
@@ -23630,7 +23660,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     return call;
 }
 
-// The T of "std::allocator<T>"; "" for an allocator that is not the library's own.
+// The T of "std::allocator<T>"; "" for an allocator that is not the standard library's own.
 inline text allocated_by(text allocator) noexcept {
     const text start = listed_start(
         allocator,
@@ -23696,7 +23726,7 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// Any member of a vector: the type of its elements. Such a member may also copy an element that
+// For any member of a vector: the type of its elements. Such a member may also copy an element that
 // allocates, so it only confirms what functions further in have said.
 inline text element_of_vector(const library_call& call) noexcept {
     const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
@@ -23740,7 +23770,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
 
-// read_names.hpp - the names of functions, each taken apart once.
+// read_names.hpp - parses the names of functions, each only once.
 
 #ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
 #define ALLOCSCOPE_TYPES_READ_NAMES_HPP
@@ -23749,12 +23779,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The type as it is printed, of a spelling of the demangler's.
+// The printed form of a type in the demangler's spelling.
 inline text printed_type(arena& memory, text type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
-// Reports what somebody else allocates.
+// Whether a function reports what somebody else allocates.
 inline bool is_reporting_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") &&
            (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
@@ -23762,7 +23792,7 @@ inline bool is_reporting_frame(text plain) noexcept {
             plain.ends_with("::reported_resource::do_allocate"));
 }
 
-// Forwards a request for memory and nothing else: its caller is the one to ask.
+// Whether a function only passes a request for memory on: then its caller is the one to ask.
 inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
@@ -23788,7 +23818,7 @@ public:
 
     const read_name& of(text function) { return entry_of(function).name; }
 
-    // What the function says by itself, were it the direct caller of operator new.
+    // What the function alone says, if it is the direct caller of operator new.
     const type_answer& alone(text function, bool has_line) {
         entry& known = entry_of(function);
         if (!known.is_answered[has_line]) {
@@ -23798,7 +23828,7 @@ public:
         return known.answers[has_line];
     }
 
-    // A type that a source file spells, as people write it. Few types are asked for often.
+    // The printed form of a type from a source file. Only few different types are asked for.
     text pretty(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
@@ -23809,7 +23839,7 @@ public:
     // To be borrowed.
     ALLOCSCOPE_FAST_PATH arena& scratch() noexcept { return scratch_; }
 
-    // Its memory is about to be given back.
+    // Call it before its memory is released.
     void clear() noexcept {
         names_ = table<const void*, entry*>{memory_};
         types_ = table<text, text>{memory_};
@@ -23856,7 +23886,7 @@ private:
 
     arena& memory_;
     arena scratch_;
-    table<const void*, entry*> names_;  // by where the name stands
+    table<const void*, entry*> names_;  // by the address of the name
     table<text, text> types_;
 };
 
@@ -23866,7 +23896,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_READ_NAMES_HPP
 
-// source_cache.hpp - source files, each read and taken apart once for a report.
+// source_cache.hpp - reads and parses each source file once for a report.
 
 #ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 #define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
@@ -23878,8 +23908,8 @@ namespace symbolize {
 constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
-// Where a file of the debug information is, by what ALLOCSCOPE_SOURCES says (see above): the first
-// FROM that is `path` up to one of its slashes. The path itself when there is none.
+// The location of a file of the debug information according to ALLOCSCOPE_SOURCES (see above): the
+// first FROM counts that is `path` up to one of its slashes. If none fits, the path itself.
 inline text moved_source(arena& memory, text path, text folders) {
     while (!folders.empty()) {
         const std::size_t end = folders.find(':');
@@ -23900,8 +23930,8 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null when the file cannot be read, is no regular file, is larger than 2 MiB, or was changed
-    // after `built_ns`; 0: that is not known.
+    // Null if the file cannot be read, is not a regular file, is larger than 2 MiB, or was changed
+    // after `built_ns` (0: unknown).
     const source_outline* find(text path, std::uint64_t built_ns = 0) {
         const source_file* file = files_.find(path);
         if (file == nullptr) {
@@ -23961,8 +23991,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True when something in [begin, end) might call operator new in this very place: `operator`, or
-// what may be a macro with a `new` inside, by convention or because this file defines it.
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
 inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
     const list<source_token>& tokens = file.tokens();
     for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
@@ -23976,8 +24006,8 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
     return false;
 }
 
-// g++ gives a `new` without initialiser, whose value is handed over as it is, the place of the
-// call's "(". The only such new-expression in that call, when it is an argument by itself.
+// g++ gives a `new` without initialiser, whose value is passed unchanged to a call, the position of
+// the call's "(". Finds the only such new-expression in that call, if it is an argument by itself.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     if (close <= open) return nullptr;
@@ -24027,20 +24057,21 @@ inline const new_expression* find_new_expression(const source_outline& file, int
 enum class name_kind {
     unknown,
     type,           // or a namespace
-    class_template  // without arguments it is the name of no type
+    class_template  // without arguments it is not the name of a type
 };
 
-// What types the debug information around the frame describes.
+// What the debug information around the frame says about types.
 struct type_knowledge {
     name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
-    // With its scopes, as a function of that qualified name means it; "" when that is not certain.
+    // The name with its scopes, as a function with that qualified name means it; "" if that is not
+    // certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
-    // Whether it tells how large objects of that type are. Null: it does not.
+    // Whether the debug information has the size of objects of that type. Null: it has not.
     bool (*is_sized)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a parameter of a template, an alias, a member
-    // of one of them ("T::value"); or what type a variable has. "" when that is not certain. Null:
-    // nobody knows.
+    // of one of them ("T::value"); or the type of a variable. "" if that is not certain. Null:
+    // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
@@ -24052,7 +24083,7 @@ inline text without_const(text type) noexcept {
     return type;
 }
 
-// Puts what the frame's function shows in the place of template parameters.
+// Replaces template parameters by what the frame's function shows.
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
@@ -24073,7 +24104,7 @@ public:
         }
     }
 
-    // With the blanks and the order of words of the source; "" when it is not certain.
+    // The type with the blanks and the order of words in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
         if (expression_.is_of_variable) return decayed(described(own, asked_name::variable));
@@ -24136,7 +24167,7 @@ private:
         return is_listed(word, plain_words) || builtin_type{}.take(word);
     }
 
-    // The last name in front of template arguments.
+    // The last name before the template arguments.
     text own_name() const {
         const list<source_token>& tokens = file_.tokens();
         text own;
@@ -24154,18 +24185,18 @@ private:
         return type;
     }
 
-    // What looks like a call may be one.
+    // Something that looks like a call may really be one.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
     }
 
-    // The block may be of a `new` in a default argument, and its size would not tell.
+    // The block may be that of a `new` in a default argument, and its size would not tell.
     bool is_doubtful(text own) const {
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
 
-    // What the tokens say. False: that is not certain.
+    // Writes what the tokens say. Returns false if that is not certain.
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
         const list<source_token>& tokens = file_.tokens();
         bool is_of_library = false;  // the name that is being read
@@ -24219,8 +24250,8 @@ private:
         return false;
     }
 
-    // What the name at `at` stands for in this instantiation of a template, "" when that is not
-    // certain, or no matter of the template. Members behind it may be passed.
+    // What the name at `at` stands for in this instantiation of a template; "" if that is not
+    // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const list<source_token>& tokens = file_.tokens();
         const text word = tokens[at].spelling;
@@ -24230,7 +24261,7 @@ private:
         const local_name local =
             find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
         if (local.what == local_name::kind::alias) {
-            constexpr int most_aliases = 8;  // of aliases
+            constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template || local.is_of_function;
             if (is_wanted && depth < most_aliases &&
@@ -24242,8 +24273,8 @@ private:
         return is_in_template && !is_local ? described_path(at, end) : text{};
     }
 
-    // As of_template, by the debug information. The parameters of a specialisation are not those
-    // that it tells.
+    // The same as of_template, but from the debug information. The parameters of a specialisation
+    // are not those that it has.
     text described_path(std::size_t& at, std::size_t end) const {
         const list<source_token>& tokens = file_.tokens();
         std::size_t last = at;
@@ -24277,7 +24308,7 @@ private:
                 if (parameters[p] == word) return argument(i - 1, p, is_expanded);
             }
         }
-        // Inside a template that the text does not show, any name may be a parameter.
+        // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
@@ -24285,8 +24316,8 @@ private:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    // Argument `index` of what the header's template was instantiated with. `is_expanded`: it is a
-    // pack, all of which is asked for.
+    // Argument `index` with which the header's template was instantiated. `is_expanded`: it is a
+    // pack, and all of it is wanted.
     text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
@@ -24324,7 +24355,7 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // With the scopes that it is found in by the bare name.
+    // The name with the scopes in which it is found.
     text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
@@ -24332,7 +24363,7 @@ private:
         return whole.empty() ? word : whole;
     }
 
-    // False for what may be a macro that another file defines.
+    // False for a name that may be a macro of another file.
     bool is_type_or_namespace(text word) const {
         return file_.is_defined(word) || knowledge_.kind == nullptr ||
                knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
@@ -24384,8 +24415,8 @@ private:
     list<std::size_t> instantiated_;        // components that show arguments
 };
 
-// The first parameter of the nearest definition of an operator new before a token. A call of one
-// is not followed by a brace or a word.
+// The first parameter of the nearest definition of an operator new before a token. Unlike a
+// definition, a call of one is not followed by a brace or a word.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     const list<source_token>& tokens = file.tokens();
     for (std::size_t at = before; at > 1; --at) {
@@ -24403,8 +24434,8 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
     return {};
 }
 
-// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
-// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
+// `operator new(n)` or `malloc(n)` with the name of its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
     const source_outline* file = sources.find(frame.file, frame.built_ns);
@@ -24440,7 +24471,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
     const std::size_t count = function.components.size();
-    // Without a column a default member initialiser would be taken for what stands on the
+    // Without a column a default member initialiser would be confused with what is on the
     // constructor's line.
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
@@ -24467,7 +24498,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 
-// described_types.hpp - what the debug information around a stack's addresses says of types.
+// described_types.hpp - what the debug information at a stack's addresses says about types.
 
 #ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 #define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
@@ -24476,7 +24507,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The module that the address is in. Null: what is there now, if that is certain.
+// The module that contains the address. Null means the module that is there now; `is_certain` says
+// whether that is right.
 inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
                                          bool& is_certain) noexcept {
     if (stack.homes != nullptr) {
@@ -24495,14 +24527,14 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
     return only;
 }
 
-// How the sizes of types compare with those of blocks: many stacks ask the same.
+// Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
 class known_sizes {
 public:
     known_sizes() = default;
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
-    // `type` is a text of the book, where equal texts are one.
+    // `type` is a text of the book, in which equal texts are one copy.
     symbolize::size_fit compare(arena& scratch, text type, const symbolize::type_names& known,
                                 std::uint64_t bytes) {
         const auto fit = fits_.insert({&known, type.data(), bytes});
@@ -24510,7 +24542,7 @@ public:
         return fit.value;
     }
 
-    // The debug information is about to be given back.
+    // Call it before the debug information is released.
     void clear() noexcept {
         fits_ = table<question, symbolize::size_fit>{memory_};
         memory_.release();
@@ -24536,7 +24568,8 @@ private:
     table<question, symbolize::size_fit> fits_{memory_};
 };
 
-// Whether a block can be one object of a type, as the unit of an address describes it.
+// Whether a block can be one object of a type, according to the debug information of an address's
+// unit.
 struct described_sizes {
     symbolize::symbolizer& symbols;
     arena& scratch;
@@ -24555,7 +24588,7 @@ struct described_sizes {
                                 : symbolize::size_fit::unknown;
     }
 
-    // The same of the stack's own type, where the memory was asked for.
+    // The same for the stack's own type, at the frame that asked for the memory.
     symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
                                       std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
@@ -24564,7 +24597,7 @@ struct described_sizes {
     }
 };
 
-// Where a type is asked for by a name in the source.
+// A place where a type is looked up by a name in the source.
 struct asked_place {
     symbolize::symbolizer& symbols;
     std::uint64_t address;
@@ -24954,15 +24987,16 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Index of the frame that wanted the memory; frames.size() when there is none.
+// Index of the frame that asked for the memory; frames.size() if there is none.
 inline std::size_t asking_frame(read_names& names, const list<code_frame>& frames) {
     std::size_t index = 0;
     while (index < frames.size() && names.of(frames[index].function).is_forwarding) ++index;
     return index;
 }
 
-// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
-// asking frame may, or asks for something of its own, which `answer` then is.
+// A class's own operator new may ask for a whole chunk of objects. Returns false if one of the
+// operators before the asking frame may do so, or asks for something of its own, which is then
+// `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, type_knowledge knowledge, type_answer& answer) {
     knowledge.meaning = nullptr;  // it is about the asking frame
@@ -24975,16 +25009,16 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
-// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
-// the other, and what is inlined below carries the other's names. The frames further out tell:
+// A program built with -O2 has one function for two with the same code: g++ lets one of them call
+// the other, and the calls inlined below have the other's names. The frames further out show this:
 //
 //     std::__new_allocator<char const*>::allocate                       says const char*
 //     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
 //     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
 //     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
 //
-// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
-// the same request, and the outermost of them is believed.
+// So the answer of the asking frame is compared with the frames further out, as long as these can
+// only pass on the same request, and the outermost of them is believed.
 inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
     arena& memory = names.memory();
@@ -25019,7 +25053,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     return answer;
 }
 
-// The type that was handed in with a report, as a compiler spells it.
+// The type that was passed with a report, as a compiler spells it.
 inline type_answer type_from_tag(arena& memory, text spelled) {
     if (spelled.empty()) return {};
     constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
@@ -25030,7 +25064,8 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
     return {printed_type(memory, spelled), type_evidence::tag};
 }
 
-// allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
+// For allocscope::allocator<T>::allocate: nothing else is inlined into it, and no other function
+// has this name.
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
@@ -25043,8 +25078,8 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return {printed_type(memory, arguments[0]), type_evidence::tag};
 }
 
-// What the asking frame tells by its name. One without a name is believed to be of the library's
-// own code when its caller is, and only that can be allocated there.
+// What the asking frame's name says. If the frame has no name, it is believed to be the library's
+// own code if its caller is, and if only that can be allocated there.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
@@ -25057,8 +25092,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
-    // allocator that passes its request on as it is.
+    // memory_resource::allocate is called by any user of the resource. Only the allocator that
+    // passes its request on unchanged is believed.
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
@@ -25066,8 +25101,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
                : answer;
 }
 
-// The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a
-// construction vtable belongs to an object that is half built.
+// The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
+// vtable does not count either, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
     constexpr text mark = "vtable for ";
     if (!symbol.starts_with(mark)) return {};
@@ -25104,7 +25139,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     }
     if (is_refuted) return {};
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
-    // Control blocks and nodes of the library are hardly ever a part of something else.
+    // Control blocks and nodes of the library are hardly ever a part of another object.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
     return {is_of_library ? type : joined(memory, "begins with ", type),
             type_evidence::unsized_vtable};
@@ -25117,7 +25152,7 @@ inline bool has_arguments(const function_name& function) noexcept {
     return false;
 }
 
-// `knowledge` is asked about the frame asking_frame().
+// `knowledge` is about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
@@ -25130,7 +25165,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (has_arguments(own.parts) && asking + 1 < frames.size() &&
         frames[asking + 1].function != frame.function &&
         names.of(frames[asking + 1].function).plain == own.plain) {
-        // When it was folded with another instantiation of the same template, its name says
+        // If the function was folded with another instantiation of the same template, its name says
         // nothing about its template arguments.
         frame.function = {};
         knowledge.meaning = nullptr;
@@ -25150,7 +25185,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
 
-// object_types.hpp - what live objects of a stack tell of their type.
+// object_types.hpp - what live objects of a stack say about their type.
 
 #ifndef ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
 #define ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
@@ -25164,10 +25199,10 @@ struct sample_block {
     std::uintptr_t address;
     std::uint64_t bytes;
 
-    static constexpr std::uint32_t most = 4;  // that are looked at
+    static constexpr std::uint32_t most = 4;  // the most objects that are looked at
 };
 
-// What one of them says holds for all.
+// Whether what one of the objects says is true for all.
 inline bool are_alike(const sample_block* blocks, std::uint32_t count,
                       std::uintptr_t first_word) noexcept {
     for (std::uint32_t i = 1; i < count; ++i) {
@@ -25180,7 +25215,7 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
     return true;
 }
 
-// Improves what is known of the stack's type so far. `first_word` is that of the first block; 0:
+// Improves what is known about the type of the stack. `first_word` is that of the first block; 0:
 // the block is too small to have one.
 inline void ask_objects(const described_sizes& known, const named_stack& stack,
                         const sample_block* blocks, std::uint32_t count, std::uintptr_t first_word,
@@ -25212,7 +25247,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
         fits.of_vtable = fit_at(stack.asking_address(), name);
-        // The unit that defines a class's virtual functions describes the class.
+        // The unit that defines the virtual functions of a class describes the class.
         std::uintptr_t functions[4] = {};
         if (fits.of_vtable == size_fit::unknown) {
             probe_memory(first_word, functions, sizeof functions);
@@ -25231,7 +25266,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
 
-// stack_index.hpp - finds a stack that was named before.
+// stack_index.hpp - finds a stack that already has names.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 #define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
@@ -25244,7 +25279,8 @@ class stack_index {
 public:
     explicit stack_index(arena& memory) noexcept : chains_(memory) {}
 
-    // By addresses, modules, tag and the version of the rule; null: it was not named yet.
+    // Finds a stack by its addresses, modules, tag and the version of the rule; null if it has no
+    // names yet.
     named_stack* find(const known_stack& stack, std::uint64_t modules,
                       std::size_t rule_version) const noexcept {
         if (chains_.empty()) return nullptr;
@@ -25258,14 +25294,14 @@ public:
         return nullptr;
     }
 
-    // Its hash is set.
+    // The hash of the stack must be set.
     void add(named_stack& stack) {
         if (count_ >= chains_.size() * 2) grow();
         put(stack);
         ++count_;
     }
 
-    // Forgets those that are only good until a module comes or goes.
+    // Forgets the stacks whose names are valid only until a module comes or goes.
     void drop_passing() noexcept {
         for (named_stack*& first : chains_) {
             named_stack** place = &first;
@@ -25311,7 +25347,7 @@ private:
         }
     }
 
-    list<named_stack*> chains_;  // as many as a power of two
+    list<named_stack*> chains_;  // their number is a power of two
     std::size_t count_ = 0;
 };
 
@@ -25330,7 +25366,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Whether a closing brace is all that stands on the line.
+// Whether the line contains only a closing brace.
 inline bool is_closing_brace(const source_outline& file, int line) noexcept {
     const list<source_token>& tokens = file.tokens();
     const std::size_t at = file.token_from(line, 0);
@@ -25339,19 +25375,19 @@ inline bool is_closing_brace(const source_outline& file, int line) noexcept {
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
-    if (!frame.function.contains("~")) return false;  // most
+    if (!frame.function.contains("~")) return false;  // true for most functions
     const borrowed_memory meanwhile{memory};
     const function_name name = parse_function_name(memory, frame.function);
     return !name.components.empty() && name.components.back().name.starts_with("~");
 }
 
-// `at`: the frame of `frames` whose line may be that of a brace.
+// `at` is the index of the frame whose line may be that of a brace.
 inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::size_t at,
                                 source_cache& sources) {
     code_frame& frame = frames[at];
     const int line = frame.line_behind != 0 ? frame.line_behind : frame.line_before;
     if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
-    if (line < frame.line_before) return;  // the code was moved about: there is nothing to go by
+    if (line < frame.line_before) return;  // the code was moved, so no line is certain
     if (at > 0 && is_destructor(memory, frames[at - 1])) return;
     const source_outline* file = sources.find(frame.file, frame.built_ns);
     if (file == nullptr || !is_closing_brace(*file, frame.line)) return;
@@ -25366,7 +25402,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 
-// coroutine_frame.hpp - tells the frame of a coroutine by the source text of its function.
+// coroutine_frame.hpp - recognises the frame of a coroutine by the source text of its function.
 
 #ifndef ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
 #define ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
@@ -25375,15 +25411,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The sign that a token is; 0 for a word, a longer sign, and behind the end.
+// The character of a token that is one sign; 0 for a word, for a longer sign, and behind the end.
 ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
     if (at >= file.tokens().size()) return '\0';
     const text token = file.tokens()[at].spelling;
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
 }
 
-// The `{` of the body behind a function's name or a lambda's `[`, or that the `}` at `at` closes;
-// 0: there is none.
+// The `{` of the body after a function's name or a lambda's `[`, or the `{` that the `}` at `at`
+// closes; 0 if there is none.
 ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
     if (sign_at(file, at) == '}') return file.partner(at);
     for (const std::size_t far = at + 256; at < far && at < file.tokens().size(); ++at) {
@@ -25395,7 +25431,7 @@ ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t 
     return 0;
 }
 
-// `at` is on a `[`: of a lambda, not of a subscript or an array.
+// `at` is on a `[`. Whether it begins a lambda, and not a subscript or an array.
 ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
     const char behind = sign_at(file, file.partner(at) + 1);
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
@@ -25405,7 +25441,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
     return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
-// Whether the body at `open` is that of a coroutine; lambdas in it count for themselves.
+// Whether the body at `open` is that of a coroutine; lambdas inside it are judged separately.
 inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
@@ -25418,8 +25454,8 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
     return false;
 }
 
-// The token that names the function with this body, or the `[` of the lambda; `open` when that is
-// not found.
+// The token that names the function with this body, or the `[` of the lambda; `open` if neither is
+// found.
 inline std::size_t name_of_body(const source_outline& file, std::size_t open) noexcept {
     for (std::size_t at = open - 1; at > 1 && open - at < 64; --at) {
         const char sign = sign_at(file, at);
@@ -25434,8 +25470,8 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
     return open;
 }
 
-// "frame of work()", "" when `frame` does not allocate one. The frame then gets the line of the
-// function's name.
+// Returns "frame of work()", or "" if `frame` does not allocate one. `frame` then gets the line of
+// the function's name.
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return {};
     if (is_standard_header(frame.file)) return {};
@@ -25463,7 +25499,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
 
-// frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
+// frame_rule.hpp - distinguishes the user's frames from the library's, for the line of a row.
 
 #ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 #define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
@@ -25472,8 +25508,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True for the functions between a user's code and the allocation that nobody asks about: of the
-// C++ runtime, the C library's allocating functions, and what runs before main and in new threads.
+// True for functions between a user's code and the allocation, which no row should name: those of
+// the C++ runtime, the C library's allocating functions, and functions that run before main and at
+// the start of threads.
 inline bool is_runtime_function(text name) noexcept {
     if (name.starts_with("operator ")) {
         name.remove_prefix(9);
@@ -25489,8 +25526,8 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
-// Functions that programs in C put around malloc, so that a failure ends the program: by the names
-// that they have everywhere. Who called them is what is asked for.
+// Functions that C programs put around malloc, so that a failure ends the program. They have the
+// same names everywhere. The row should name their caller.
 inline bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
@@ -25519,9 +25556,9 @@ inline bool is_allocation_wrapper(text name) noexcept {
     return is_listed(name, names);
 }
 
-// Of the C and C++ implementation by its name: a reserved global name. What the compilers put
-// around a user's global variables is the user's, and so is a linker name too long to demangle,
-// unless it begins with the library's namespaces.
+// Whether a function belongs to the C and C++ implementation, judged by its reserved global name.
+// What compilers put around a user's global variables is the user's. So is a linker name too long
+// to demangle, unless it begins with the library's namespaces.
 inline bool is_reserved_function(text name) noexcept {
     if (name.size() < 2 || name[0] != '_') return false;
     if (name[1] == 'Z') {
@@ -25544,7 +25581,7 @@ public:
     frame_rule(const frame_rule&) = delete;
     frame_rule& operator=(const frame_rule&) = delete;
 
-    // From now on these are library code too. Returns "" or why the pattern was refused.
+    // Patterns for more library code from now on. Returns "", or why the pattern was refused.
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
@@ -25567,11 +25604,11 @@ public:
         return has_room ? "" : "library_frames: there are 64 patterns already";
     }
 
-    // Changes whenever a pattern was added: what was decided before may be different now.
+    // Changes whenever a pattern is added: earlier decisions may then be different.
     std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
-    // True when no row should be named after this frame. A frame about which nothing is known
-    // is no user's frame either.
+    // True if no row should be named after this frame. A frame about which nothing is known is not
+    // the user's either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
         if (version() == 0 && is_standard_header(frame.file)) return true;
@@ -25586,7 +25623,7 @@ public:
         return frame.file.empty() && is_reserved_function(plain);
     }
 
-    // Whether somebody said that the frame is the user's.
+    // Whether a pattern says that the frame is the user's.
     bool is_declared_own(arena& scratch, const code_frame& frame) const {
         if (version() == 0) return false;
         const borrowed_memory meanwhile{scratch};
@@ -25595,14 +25632,14 @@ public:
     }
 
 private:
-    // False: there is no room for one more.
+    // Returns false if there is no room for one more.
     bool add_once(text added) noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (added == patterns_[i]) return true;
         }
         if (count_ == max_patterns) return false;
         std::memcpy(patterns_[count_], added.data(), added.size());  // the rest is zero
-        // Pairs with the acquire in version(): who sees the count sees the text.
+        // Pairs with the acquire in version(): a thread that sees the count also sees the text.
         __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
         return true;
     }
@@ -25653,8 +25690,8 @@ private:
     char patterns_[max_patterns][pattern_size] = {};
 };
 
-// Index of the frame that gives a stack its file and line: the innermost that is the user's; if
-// there is none, the innermost with file and line, then the innermost with a name, then
+// Index of the frame that gives a stack its file and line: the innermost frame that is the user's.
+// If there is none, the innermost with file and line, then the innermost with a name, then
 // frames.size(). `frames` are the logical frames of the whole stack, innermost first.
 inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
                               const frame_rule& rule) {
@@ -25677,7 +25714,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
-// library_files.hpp - which source files are other people's code, by where they lie.
+// library_files.hpp - which source files are other people's code, judged by their folders.
 
 #ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
 #define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
@@ -25721,9 +25758,9 @@ inline bool is_library_file(arena& scratch, text file, text own_folder) {
     return false;
 }
 
-// The folder that the program's own code lies in, by the file of its main(): that of the file, or
-// the one around it where its name only says what kind of code it holds. A main() in a header is
-// that of a test framework and tells nothing.
+// The folder of the program's own code, found by the file of its main(): the folder of the file, or
+// the one around it if its name only says what kind of code it holds. A main() in a header is that
+// of a test framework and says nothing.
 inline text own_folder_of(arena& memory, text file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
@@ -25736,7 +25773,7 @@ inline text own_folder_of(arena& memory, text file_of_main) {
                          is_listed(folder.substr(around + 1),
                                    "src source sources app apps bin cmd main tool tools test tests "
                                    "example examples sample samples demo demos bench benchmarks");
-    // "/usr/src" alone would be too much.
+    // "/usr/src" alone would contain too much.
     const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
     return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
 }
@@ -25747,7 +25784,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
 
-// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+// known_frames.hpp - what the names of functions and files say about a frame, found only once.
 
 #ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
 #define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
@@ -25759,7 +25796,7 @@ namespace symbolize {
 struct frame_traits {
     bool is_library = false;           // frame_rule
     bool is_own_operator_new = false;  // of a class
-    bool is_allocate = false;          // the name of what an allocator is asked by
+    bool is_allocate = false;          // allocate or do_allocate, as of an allocator
 };
 
 class known_frames {
@@ -25776,7 +25813,8 @@ public:
         return known.traits;
     }
 
-    // Whether the file lies where other people's code lies; the own folder is not considered.
+    // Whether the file is in a place for other people's code; the program's own folder is not
+    // considered.
     bool is_library_file(arena& scratch, text file) {
         const auto known = files_.insert(file.data());
         if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
@@ -25812,7 +25850,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
 
-// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
+// module_rule.hpp - finds the frame that gives a row its place: all rules, in their order.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 #define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -25832,7 +25870,7 @@ inline module_kind kind_of_module(text path) noexcept {
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 
-// What the module that a frame lies in says of it.
+// What the module of a frame says about the frame.
 struct frame_owner {
     module_kind kind = module_kind::system;
     bool is_known = false;  // the module has a name
@@ -25845,7 +25883,7 @@ inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noex
             !is_program && is_installed(module)};
 }
 
-// What the rule asks for when it first needs it.
+// Asked for when the rule first needs the folder.
 struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
@@ -25853,7 +25891,7 @@ struct own_folder_source {
     text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
-// A stack, and what is known of its frames.
+// A stack, and what is known about its frames.
 struct asked_stack {
     arena& scratch;
     const list<code_frame>& frames;
@@ -25863,8 +25901,8 @@ struct asked_stack {
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
-    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
-    // and what the standard library asks an allocator by.
+    // A frame that passes on what its caller asks for is skipped: a class's own operator new, and
+    // the function by which the standard library asks an allocator.
     bool is_users_by_name(std::size_t at) const {
         const frame_traits here = traits(at);
         if (here.is_library || here.is_own_operator_new) return false;
@@ -25888,7 +25926,7 @@ struct asked_stack {
 
 namespace module_rule_detail {
 
-// frames.size() when no frame has a line that is the user's.
+// frames.size() if no frame has a line that is the user's.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
         if (stack.owners[i].kind != module_kind::user) continue;
@@ -25899,7 +25937,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
     return stack.frames.size();
 }
 
-// frames.size() when no frame of that kind of module is the user's.
+// frames.size() if no frame in a module of that kind is the user's.
 inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
@@ -25914,8 +25952,8 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 
 }  // namespace module_rule_detail
 
-// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
-// Index of the frame; frames.size() if there is none.
+// Rules 2 to 5: the innermost function that is not the standard library's, whether or not it is
+// another library's. Index of the frame; frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
     for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
@@ -25927,7 +25965,7 @@ inline std::size_t maker_frame(const asked_stack& stack) {
     return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
 }
 
-// All rules. `maker` is what maker_frame() said.
+// All rules. `maker` is the result of maker_frame().
 inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
                                         std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
@@ -25940,7 +25978,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
-// stack_namer.hpp - works out what a stack is called: its frames, its place and its type.
+// stack_namer.hpp - finds the names of a stack: its frames, its place and its type.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 #define ALLOCSCOPE_NAMING_STACK_NAMER_HPP
@@ -25951,14 +25989,15 @@ namespace detail {
 
 class stack_namer {
 public:
-    // All of them must live longer. The symbolizer keeps its texts in `kept`.
+    // All arguments must outlive this object. The symbolizer keeps its texts in `kept`.
     stack_namer(arena& kept, arena& scratch, symbolize::symbolizer& symbols,
                 book_texts& texts) noexcept
         : kept_(kept), scratch_(scratch), symbols_(symbols), texts_(texts) {}
     stack_namer(const stack_namer&) = delete;
     stack_namer& operator=(const stack_namer&) = delete;
 
-    // Fills in what the stack itself tells; its hash, modules, tag and rule are filled in already.
+    // Sets everything that depends only on the stack. Its hash, modules, tag and rule are already
+    // set.
     void name(named_stack& stack, const known_stack& asked, const stack_modules& modules,
               const symbolize::frame_rule& rule) {
         const borrowed_memory meanwhile{scratch_};
@@ -25992,7 +26031,7 @@ public:
         stack.is_array = answer.is_array;
     }
 
-    // What was read is not needed until the next new stack.
+    // Frees what was read: it is not needed until the next new stack.
     void rest() {
         sources_.release();
         names_.clear();
@@ -26005,7 +26044,7 @@ private:
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
 
-    // An address of the stacks of this report, and what rows show of it.
+    // An address that stacks of this report have, and what rows show for it.
     struct met_address {
         const code_location* location;
         const met_module* home;
@@ -26023,7 +26062,7 @@ private:
         const std::size_t before = last_.size();
         list<met_address*> addresses{scratch_};
         addresses.resize(asked.count);
-        std::size_t shared = 0;  // counted from outside
+        std::size_t shared = 0;  // the number of outermost frames that are shared
         while (shared < before && shared < asked.count) {
             met_address* const same = last_[before - 1 - shared];
             const auto at = asked.count - 1 - static_cast<std::uint32_t>(shared);
@@ -26046,7 +26085,7 @@ private:
         }
     }
 
-    // So many addresses, main() and what calls it, are the same in nearly all stacks.
+    // This many outer addresses, main() and its callers, are the same in nearly all stacks.
     static constexpr std::uint32_t outermost = 4;
 
     met_address& met(std::uintptr_t address, const met_module* home, bool is_passing) {
@@ -26087,7 +26126,7 @@ private:
         return known.value;
     }
 
-    // Most stacks go through the same modules.
+    // Most stacks go through the same modules, so they share one list.
     void keep_homes(named_stack& stack, const known_stack& asked, const stack_modules& modules) {
         list<const met_module*> homes{scratch_};
         for (std::uint32_t i = 0; i < asked.count; ++i) {
@@ -26113,7 +26152,7 @@ private:
             std::memcpy(kept + i, owners[i]->frames,
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
-        // The source may have told another line of these.
+        // The source may have given these frames another line.
         for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
             if (i >= frames.size()) continue;
             kept[i].line = frames[i].line;
@@ -26138,7 +26177,7 @@ private:
             symbolize::user_frame_by_module(asked, {&stack_namer::own_folder, this}, maker));
     }
 
-    // Looked for when a row might be placed in a library, and kept.
+    // Found when a row might be placed in a library, and then kept.
     static text own_folder(void* names) {
         auto& self = *static_cast<stack_namer*>(names);
         if (self.own_folder_ == nullptr) {
@@ -26188,7 +26227,7 @@ private:
             type = {coroutine, symbolize::type_evidence::source_text, true};
         }
         set_type(stack, type);
-        // What the source says may lack its namespaces, and a vtable has them.
+        // A type from the source may lack its namespaces; a vtable has them.
         stack.is_type_final =
             type.is_known() && type.evidence != symbolize::type_evidence::source_text;
     }
@@ -26201,7 +26240,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
-    list<met_address*> last_{meanwhile_};  // of the stack that was named last
+    list<met_address*> last_{meanwhile_};  // of the last stack that was named
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
@@ -26214,7 +26253,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 
-// name_book.hpp - what the stacks of a process are called, each worked out once.
+// name_book.hpp - the names of the stacks of a process; each is found once.
 
 #ifndef ALLOCSCOPE_NAMING_NAME_BOOK_HPP
 #define ALLOCSCOPE_NAMING_NAME_BOOK_HPP
@@ -26223,7 +26262,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// What the symbol tables say of a stack: a frame for each address.
+// The names of a stack in the symbol tables: one frame for each address.
 struct symbol_stack {
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
@@ -26235,14 +26274,14 @@ public:
     name_book(const name_book&) = delete;
     name_book& operator=(const name_book&) = delete;
 
-    // Before the stacks of a snapshot are asked for: libraries may have come and gone.
+    // Call it before the stacks of a snapshot are looked up: libraries may have come and gone.
     void refresh() {
         if (!symbols_.refresh_modules()) return;
         stacks_.drop_passing();
         names_.rest();
     }
 
-    // After them: the files that were read are not needed until the next new stack.
+    // Call it afterwards: the files that were read are not needed until the next new stack.
     void rest() {
         names_.rest();
         sizes_.clear();
@@ -26250,7 +26289,7 @@ public:
         scratch_.release();
     }
 
-    // The stack's names, worked out when it is seen for the first time.
+    // The names of the stack. They are found when the stack is seen for the first time.
     named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
         const stack_modules modules{stack};
         const std::size_t version = rule.version();
@@ -26268,12 +26307,12 @@ public:
         return *made;
     }
 
-    // Whether find() would work out nothing.
+    // Whether find() would find the names at once.
     bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
-    // A stack with the names of the symbol tables alone, made in `memory`.
+    // A stack with only the names of the symbol tables, made in `memory`.
     symbol_stack symbols_of(arena& memory, const known_stack& stack,
                             const symbolize::frame_rule& rule) {
         const stack_modules modules{stack};
@@ -26290,7 +26329,8 @@ public:
         return made;
     }
 
-    // The type, now that live objects of the stack are known, and the first word of the first one.
+    // Settles the type with the help of live objects of the stack, and the first word of the first
+    // object.
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
@@ -26303,10 +26343,10 @@ public:
         names_.set_type(stack, type);
     }
 
-    // The one copy of an equal text.
+    // The only copy of an equal text.
     const char* keep(text wanted) { return texts_.keep(wanted); }
 
-    // As they were at refresh(): see symbolize::symbolizer.
+    // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
     void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
@@ -26322,7 +26362,7 @@ private:
     friend void hold_book(name_book& book) noexcept;
     friend void drop_book(name_book& book) noexcept;
 
-    arena home_;  // where the book itself lies
+    arena home_;  // contains the book itself
     arena kept_;
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
@@ -26335,7 +26375,7 @@ private:
     bool has_new_ = false;
 };
 
-// With one reference. Throws std::bad_alloc.
+// The book has one reference. Throws std::bad_alloc.
 inline name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
@@ -26347,7 +26387,8 @@ inline void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 
-// Release, so that this owner's reads come before the end; acquire for the last one, which ends it.
+// Release, so that this owner's reads come before the end; acquire for the last owner, which frees
+// the book.
 inline void drop_book(name_book& book) noexcept {
     if (__atomic_sub_fetch(&book.references_, 1U, __ATOMIC_ACQ_REL) != 0) return;
     arena last;
@@ -26361,7 +26402,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAME_BOOK_HPP
 
-// process_names.hpp - the names that this process has worked out so far.
+// process_names.hpp - the names that this process has found so far.
 
 #ifndef ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
 #define ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
@@ -26373,27 +26414,29 @@ namespace detail {
 // Which frames are library code; see types/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
-// Under the naming lock. Null until the first report, and after the last window of a large program.
+// Protected by the naming lock. Null until the first report, and after the last window of a large
+// program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
     naming_lock() noexcept : process_lock(process.naming) {
-        // Written by a thread that this forked child does not have; nothing can be freed of it.
+        // A thread that does not exist in this forked child was writing it; none of it can be
+        // freed.
         if (process.are_names_torn) names_of_process = nullptr;
         process.are_names_torn = false;
     }
 };
 
-// Naming lock.
+// Needs the naming lock.
 inline void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }
 
-// The process's names while one lives, under the naming lock. When memory is refused halfway, the
-// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
-// missing.
+// The names of the process, under the naming lock, as long as this object exists. If memory is
+// refused halfway, the book is dropped: what it had begun to read would stay wrong, and its memory
+// may be the memory that is missing.
 class names_at_work {
 public:
     names_at_work() {
@@ -26420,7 +26463,7 @@ inline named_stack& name_stack(name_book& book, const known_stack& stack,
     return named;
 }
 
-// With so many names a book is not worth keeping for a window that may never come.
+// With this many names, a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;
 
 inline void put_names_away() noexcept {
@@ -26445,7 +26488,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// estimates.hpp - from sums of samples to the numbers of a snapshot, and their intervals.
+// estimates.hpp - computes the numbers of a snapshot and their intervals from sums of samples.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
 #define ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
@@ -26458,19 +26501,19 @@ constexpr estimate exactly(std::uint64_t value) noexcept {
     return {value, value, value};
 }
 
-// What a window knows that records every event.
+// The numbers of a window that records every event.
 inline snapshot::window_estimates exact_estimates(const allocation_counts& totals) noexcept {
     return {exactly(totals.allocations),    exactly(totals.frees),
             exactly(totals.live_objects()), exactly(totals.bytes_allocated),
             exactly(totals.bytes_freed),    exactly(totals.live_bytes())};
 }
 
-// The interval of an estimate around a number that was rounded in another way.
+// The interval of an estimate, for a number that was rounded in another way.
 inline estimate around(std::uint64_t value, const estimate& known) noexcept {
     return {value, known.low < value ? known.low : value, known.high > value ? known.high : value};
 }
 
-// `deaths` are part of `births`; `totals` are what the counts of the window say.
+// `deaths` are part of `births`; `totals` are the counts of the window.
 inline snapshot::window_estimates sampled_estimates(const allocation_counts& totals,
                                                     const sample_sums& births,
                                                     const sample_sums& deaths,
@@ -26485,7 +26528,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
             around(totals.live_bytes(), alive.bytes_95(sample_bytes))};
 }
 
-// All numbers of a row or stack that are estimated: objects, bytes, samples, and the intervals.
+// Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
 void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
@@ -26499,7 +26542,7 @@ void set_estimates(Row& row, const sample_sums& alive) noexcept {
     row.bytes_high = bytes.high;
 }
 
-// Of a row or stack of a window that records every event: the numbers are known.
+// For a row or stack of a window that records every event: its numbers are exact.
 template <class Row>
 void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
@@ -26507,10 +26550,11 @@ void set_exact(Row& row) noexcept {
 }
 
 // How far an interval reaches below and above its number, while numbers are added and subtracted.
-// The distances add as if at right angles: those of estimates that do not depend on each other (the
-// method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of confidence limits
-// about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one window do depend
-// on each other, as they share samples: there the interval is wider than it need be.
+// The distances are added as if at right angles, which is right for estimates that do not depend on
+// each other (the method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of
+// confidence limits about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one
+// window do depend on each other, because they share samples: their interval is wider than it need
+// be.
 class interval_reach {
 public:
     void meet(const estimate& number, bool is_added) noexcept {
@@ -26530,7 +26574,7 @@ private:
     double above_squared_ = 0.0;
 };
 
-// A row or a stack to which others are added, or from which they are taken.
+// A row or a stack, to which others are added or from which others are subtracted.
 template <class Row>
 struct summed {
     Row sum;  // without its intervals
@@ -26570,7 +26614,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// threads_of_window.hpp - which threads the stacks of a window belong to, and their names.
+// threads_of_window.hpp - finds the threads that allocated at a window's stacks, and their names.
 
 #ifndef ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
@@ -26579,7 +26623,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// 0: it has ended, or is of another process.
+// 0 if the thread has ended, or belongs to another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
     for (const thread_state& each : all_threads()) {
         if (each.is_taken.load(memory_order::acquire) &&
@@ -26590,7 +26634,7 @@ inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
     return 0;
 }
 
-// "" when the thread has ended.
+// "" if the thread has ended.
 inline const char* name_of_task(arena& memory, std::int32_t task) {
     if (task == 0) return "";
     text_out path{memory};
@@ -26611,7 +26655,7 @@ public:
           instances_(scratch),
           numbers_(scratch) {}
 
-    // First all stacks.
+    // Call it for all stacks first.
     void meet(const live_site& site, const live_part* parts) {
         if (site.part_count == 0) meet(site.instance);
         for (std::uint32_t i = 0; i < site.part_count; ++i) {
@@ -26659,7 +26703,8 @@ public:
     const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
-    // The first instance is that of what comes after the last destructors: see prepare_threads().
+    // The first instance stands for what is allocated after the last destructors: see
+    // prepare_threads().
     static std::uint64_t number_of(std::uint32_t instance) noexcept { return instance - 1; }
 
     void meet(std::uint32_t instance) {
@@ -26687,7 +26732,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
+// snapshot_block.hpp - the memory of one snapshot: its rows in order, and the data they point to.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
@@ -26696,13 +26741,13 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Rows of one file have one text for it.
+// Rows of one file share one text.
 ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
     return a == b ? 0 : std::strcmp(a, b);
 }
 
-// Most objects first (in a difference: the largest change), then most bytes. What is still equal
-// goes by its texts, so that the order does not depend on how the rows were found.
+// Most objects first (in a difference: the largest change), then most bytes. Rows that are still
+// equal are ordered by their texts, so that the order does not depend on how the rows were found.
 inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, bool is_difference) {
     if (a.objects != b.objects) {
         const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
@@ -26735,13 +26780,13 @@ namespace detail {
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
 
-// What must stay as long as something else: `let_go(what)` is called at the end of that.
+// Something that must live as long as its keeper, which at its own end calls `let_go(what)`.
 struct kept_thing {
     void* what;
     void (*let_go)(void* what);
 };
 
-// Stacks that have been worked out after the block was finished, with the memory they are in.
+// Stacks that were found after the block was finished, with their memory.
 struct later_stacks {
     stack_table table;  // first: a pointer to it is a pointer to this
     kept_thing kept;    // what their frames point into
@@ -26750,8 +26795,7 @@ struct later_stacks {
 
 class snapshot_block {
 public:
-    // Works out the stacks of a block. `source` is what set_stacks() was given. Throws
-    // std::bad_alloc.
+    // Finds the stacks of a block. `source` is the argument of set_stacks(). Throws std::bad_alloc.
     using stack_finder = void (*)(const snapshot_data& of, const void* source, later_stacks& made);
 
     snapshot_block() {
@@ -26768,7 +26812,7 @@ public:
     // For texts and frames that nobody else keeps.
     ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
-    // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
+    // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
     void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
@@ -26776,7 +26820,8 @@ public:
         head_->parents[head_->parents[0] != nullptr ? 1 : 0] = kept;
     }
 
-    // The rows, in any order; `info` says how they were recorded. Once. Throws std::bad_alloc.
+    // Adds the rows, in any order; `info` says how they were recorded. Call it once. Throws
+    // std::bad_alloc.
     void add_rows(const list<snapshot::row>& rows, const snapshot::window_info& info,
                   arena& scratch) {
         list<snapshot::row> placed{memory_};
@@ -26785,7 +26830,7 @@ public:
         sort_rows(placed, info, scratch);
     }
 
-    // The same of rows that lie in memory().
+    // The same for rows that lie in memory().
     void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
         list<snapshot::row*> order{scratch};
         order.reserve(rows.size());
@@ -26798,7 +26843,7 @@ public:
         set_rows(rows, info);
     }
 
-    // The same of rows that lie in memory() and are in order already.
+    // The same for rows that lie in memory() and are already in order.
     void set_rows(const list<snapshot::row>& rows, const snapshot::window_info& info) noexcept {
         snapshot_data& data = head_->data;
         for (snapshot::row& row : rows) {
@@ -26811,7 +26856,7 @@ public:
         data.row_count = rows.size();
     }
 
-    // The totals by family. Once. Throws std::bad_alloc.
+    // Adds the totals by family. Call it once. Throws std::bad_alloc.
     void add_families(const list<snapshot::family>& families) {
         list<snapshot::family> placed{memory_};
         placed.reserve(families.size());
@@ -26820,20 +26865,20 @@ public:
         head_->family_count = placed.size();
     }
 
-    // The stacks, which `find` works out when somebody asks for them. `source` lies in memory().
+    // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
     void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
     }
-    // The stacks themselves; the table and what it points to lie in memory().
+    // Sets the stacks themselves; the table and what it points to lie in memory().
     void set_stacks(const stack_table& table) noexcept {
         head_->stacks.store(&table, memory_order::relaxed);
         head_->data.stacks = &stacks_in;
     }
 
-    // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
-    // not_recording and the reasons must be constants or kept.
+    // Returns the finished block, with one reference. Copies the name (the first 63 bytes) and the
+    // losses. not_recording and the reasons of losses must be constants, or be kept.
     snapshot_data* finish(const snapshot::window_info& info) noexcept {
         head& made = *head_;
         head_ = nullptr;
@@ -26859,17 +26904,19 @@ public:
         return &made.data;
     }
 
-    // Of a finished block: what keep() was given, later and earlier.
+    // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
+    // one.
     static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
-    // A difference has those of both snapshots; equal reasons are one.
+    // A difference has the losses of both snapshots; equal reasons are listed once.
     static constexpr std::size_t most_losses = 32;
     static constexpr std::size_t name_bytes = 64;
 
 private:
-    // `order` says which row comes to each place. Ring by ring: the first row of a ring makes room.
+    // `order` says which row comes to each place. The rows are moved ring by ring; the first row of
+    // a ring is saved to make room.
     static void move_into_order(snapshot::row* rows, list<snapshot::row*>& order) noexcept {
         for (std::size_t first = 0; first < order.size(); ++first) {
             if (order[first] == nullptr) continue;
@@ -26893,7 +26940,7 @@ private:
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
-        stack_finder find_stacks;  // null: `stacks` lie in the block
+        stack_finder find_stacks;  // null: the stacks lie in the block
         const void* source;
         atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
@@ -26910,7 +26957,7 @@ private:
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
-    // Two threads may work the stacks out at once; those of the slower one are dropped.
+    // Two threads may find the stacks at the same time; the slower one's result is dropped.
     static const stack_table* stacks_in(const snapshot_data& of) {
         head& block = head_of(of);
         const stack_table* known = block.stacks.load(memory_order::acquire);
@@ -26949,7 +26996,7 @@ private:
         head& block = head_of(*data);
         let_go(block);
         arena last;
-        last.take(block.memory);  // the block goes with it
+        last.take(block.memory);  // this frees the block
     }
 
     arena memory_;
@@ -26962,7 +27009,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 
-// stack_order.hpp - in which order snapshot::stacks() gives them.
+// stack_order.hpp - the order of snapshot::stacks().
 
 #ifndef ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
 #define ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
@@ -27036,7 +27083,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 
-// stacks_of_window.hpp - all stacks of a window, named when somebody asks for them.
+// stacks_of_window.hpp - all stacks of a window; their names are found when somebody asks.
 
 #ifndef ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
@@ -27045,13 +27092,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Of a path in the rows, the name that they show.
+// The path of a file and the name for it in the rows.
 struct file_name {
     const char* path;
     const char* file;
 };
 
-// What is kept of a window until somebody asks for its stacks. All lies in the snapshot's block.
+// What is kept of a window until somebody asks for its stacks. It all lies in the snapshot's block.
 struct kept_stacks {
     list<live_site> sites;     // with live objects
     list<named_stack*> names;  // of these
@@ -27065,8 +27112,8 @@ struct kept_stacks {
 
 // --- files ---
 
-// Names of files that agree with those of the rows: the directory that the rows have lost is lost
-// here, too, and a path outside of it stays whole.
+// Names of files, consistent with the rows: the directory that the rows cut off is cut off here,
+// too. A path outside of that directory stays whole.
 class files_like_rows {
 public:
     files_like_rows(const list<file_name>& known, const list<named_stack*>& others, arena& memory)
@@ -27097,7 +27144,7 @@ private:
     text& cut_of(text path) noexcept { return cuts_[path.starts_with("/") ? 1 : 0]; }
 
     table<text, text> files_;
-    text cuts_[2];  // of relative and of absolute paths
+    text cuts_[2];  // of relative paths and of absolute paths
 };
 
 // --- stacks ---
@@ -27136,7 +27183,7 @@ inline const char* text_of(arena& memory, const build_id& id) {
     return out.c_str();
 }
 
-// Those that a frame lies in, in the order of the loader, which begins with the program.
+// Adds the modules of frames, in the order of the loader, which begins with the program.
 inline void add_modules(list<snapshot::module>& modules, name_book& book,
                         const list<snapshot::stack>& stacks, arena& scratch) {
     table<text, bool> met{scratch};
@@ -27147,7 +27194,7 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
         [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
             bool* const is_wanted = met.find(path);
             if (is_wanted == nullptr || *is_wanted) return;
-            *is_wanted = true;  // and is there now
+            *is_wanted = true;  // and is loaded now
             modules.push_back({book.keep(path), text_of(modules.memory(), id), base, size});
         });
 }
@@ -27213,7 +27260,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
+// stacks_of_difference.hpp - merges the stacks of two snapshots: what each has more or less.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 #define ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
@@ -27222,7 +27269,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A stack as a key: by what its frames say.
+// A stack as a key: two are equal if their types and all their frames are equal as texts.
 struct stack_names {
     const snapshot::stack* of;
 };
@@ -27319,7 +27366,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
-// snapshot_difference.hpp - what one snapshot has more than an earlier one, place by place.
+// snapshot_difference.hpp - what a snapshot has more than an earlier one, place by place.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
@@ -27330,13 +27377,13 @@ namespace detail {
 
 // --- names ---
 
-// The path that `row.file` was shortened from; "" when it is not known.
+// The path from which `row.file` was shortened; "" if it is unknown.
 inline text whole_path_of(const snapshot::row& row) noexcept {
     if (row.line == 0 || row.user_frame >= row.frame_count) return {};
     return row.frames[row.user_frame].file;
 }
 
-// The directory that several paths lost when they were shortened, with its last '/'.
+// The directory that was cut off several paths, with its last '/'.
 struct cut_directory {
     text directory;
     bool is_known = false;
@@ -27353,8 +27400,9 @@ struct cut_directory {
     }
 };
 
-// The name of a row's file in the difference. Two snapshots that were shortened alike keep their
-// names; otherwise the paths of both lose what both lost. Two files never get one name.
+// The name of a row's file in the difference. If both snapshots cut off the same directory, names
+// stay as they are. Otherwise only the common part of both directories is cut off. Two files never
+// get the same name.
 class difference_names {
 public:
     difference_names(const snapshot_data& later, const snapshot_data& earlier, arena& scratch)
@@ -27393,17 +27441,17 @@ private:
         if (are_alike || !path.ends_with(row.file)) return row.file;
         cut_directory both = later;
         both.meet(earlier.directory);
-        // Only the root in common: whole paths say more.
+        // If only the root is common, whole paths say more.
         return path.substr(both.directory == "/" ? 0 : both.directory.size());
     }
 
     cut_directory cuts_[2][2];
-    table<text, text> owners_;  // of each name, the path
+    table<text, text> owners_;  // the path of each name
 };
 
 // --- rows ---
 
-// What two rows have in common when they are the same place.
+// What two rows share if they are the same place.
 inline text key_of(const snapshot::row& row, arena& scratch) {
     const text path = whole_path_of(row);
     text_out key{scratch};
@@ -27425,7 +27473,7 @@ inline snapshot::row place_of_row(const snapshot::row& row, const char* file) no
     return made;
 }
 
-// The rows of both, merged by place, with the numbers of `later` minus those of `earlier`.
+// Merges the rows of both by place; the numbers are those of `later` minus those of `earlier`.
 inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
                             const snapshot_data& later, const snapshot_data& earlier) {
     arena& scratch = changed.memory();
@@ -27455,8 +27503,8 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
 
 // --- the head ---
 
-// Two snapshots of one window count the same losses, so they are not added up: of each reason, the
-// larger number.
+// Two snapshots of one window count the same losses. So for each reason the larger number is taken,
+// not the sum.
 inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>& losses) {
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         const snapshot::loss& loss = info.losses[i];
@@ -27470,7 +27518,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
     }
 }
 
-// `snapshot{}` as one side means "nothing", and is no reason to doubt the result.
+// `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
 inline bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
@@ -27533,7 +27581,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     return about;
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_data& earlier) {
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
@@ -27565,7 +27613,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// rows_of_window.hpp - a window's stacks become the rows of a snapshot.
+// rows_of_window.hpp - makes the rows of a snapshot from the stacks of a window.
 
 #ifndef ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
@@ -27576,7 +27624,7 @@ namespace detail {
 
 // --- types from live objects ---
 
-// A few live objects of a stack.
+// Some live objects of one stack.
 struct sample_of_stack {
     named_stack* stack;
     sample_block blocks[sample_block::most];
@@ -27588,8 +27636,8 @@ struct sample_of_stack {
     }
 };
 
-// Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
-// adds no entry.
+// Finds some live objects of each of the sites in `wanted`. The loop over the live object map does
+// not throw, because it adds no entry.
 inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
     std::size_t missing = 0;
     for (const auto& each : wanted) missing += each.value.wanted;
@@ -27606,8 +27654,8 @@ inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
     if (missing != 0) process.pools.for_each(process.session, look_at);
 }
 
-// For each stack whose type may still be told, or refuted, by its objects: looks at some of them.
-// They may go meanwhile, so their memory is read through the kernel.
+// Looks at some live objects of each stack whose type may still be found or rejected by them. The
+// objects may be freed in the meantime, so their memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
                          const list<named_stack*>& stacks) {
     table<std::uint64_t, sample_of_stack> open{window.scratch};
@@ -27633,14 +27681,15 @@ inline void settle_types(name_book& book, const live_window& window,
         const sample_of_stack& sample = each.value;
         if (sample.count == 0) continue;
         const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
-        if (!first.is_read) continue;  // it is gone
+        if (!first.is_read) continue;  // the object is gone
         book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
     }
 }
 
 // --- rows ---
 
-// What distinguishes rows. The texts are the book's, where equal texts are one.
+// Two rows differ if their keys differ. The texts are the book's, in which equal texts are one
+// copy.
 struct row_key {
     const char* path;
     const char* place;
@@ -27660,7 +27709,7 @@ inline std::uint64_t hash_of_key(const row_key& key) noexcept {
 }
 
 struct row_sum {
-    const named_stack* stack;  // of the most numerous site
+    const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
     std::uint64_t objects;
     std::uint64_t bytes;
@@ -27713,8 +27762,8 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
     table<row_key, row_sum> sums{scratch};
     sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
-    // Many rows are of one file: each is shortened once.
-    table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`
+    // Many rows are of one file, so each path is shortened once.
+    table<const void*, std::size_t> numbers{scratch};  // for each path, its position in `files`
     list<text> files{scratch};
     for (const auto& sum : sums) {
         if (sum.key.path[0] == '\0') continue;
@@ -27749,9 +27798,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::too_deeply_nested:
             return "events in signal handlers were not recorded: nested too deeply";
         case loss_reason::record_replaced:
-            return "blocks were freed past operator delete, or of a pool without a report: noticed "
-                   "when"
-                   " their address was used again";
+            return "blocks were freed without operator delete, or by a pool without a report:"
+                   " noticed when their address was used again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
         case loss_reason::sample_not_recorded:
@@ -27763,9 +27811,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
             return "changes are missing in the peaks of windows above the 64th: memory for them was"
                    " refused";
         case loss_reason::torn_by_fork:
-            return "time the process was forked past its handlers (_Fork) while another thread "
-                   "moved"
-                   " sums: numbers of before may be off";
+            return "time the process was forked without its handlers (_Fork) while another thread"
+                   " moved sums: earlier numbers may be wrong";
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
@@ -27775,7 +27822,7 @@ inline const char* sentence_for(loss_reason reason) noexcept {
     return "events were not recorded";
 }
 
-// The finished block, with one reference. Needs no memory.
+// Returns the finished block, with one reference. Needs no memory.
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
                                    const char* not_recording) noexcept {
     constexpr auto loss_count = static_cast<std::uint32_t>(loss_reason::count);
@@ -27845,8 +27892,8 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     return stacks;
 }
 
-// Names the window's sites and puts their rows into the block, in whose memory the sites lie.
-// Throws std::bad_alloc; the names are then left to be dropped: see names_at_work.
+// Finds the names of the window's sites and puts their rows into the block, which also has the
+// memory of the sites. Throws std::bad_alloc; the names must then be dropped: see names_at_work.
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);
@@ -28271,7 +28318,7 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// evidence_folder.hpp - where a check that failed saves what it saw, if somebody asked for it.
+// evidence_folder.hpp - where a failed check saves its evidence, if the user asked for it.
 
 #ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
 #define ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
@@ -28285,7 +28332,7 @@ constexpr std::uint32_t most_evidence_files = 1000;
 
 ALLOCSCOPE_HIDDEN inline atomic<std::uint32_t> evidence_files{0};
 
-// Letters, digits, '.', '_' and '-' of the name; whatever else is in it becomes '_'.
+// Writes the name with its letters, digits, '.', '_' and '-'; every other byte becomes '_'.
 inline void write_file_name(text_out& out, const char* name) {
     if (name[0] == '\0') name = "window";
     for (int i = 0; name[i] != '\0' && i < 60; ++i) {
@@ -28297,7 +28344,7 @@ inline void write_file_name(text_out& out, const char* name) {
     }
 }
 
-// Makes the folder unless it is there. "" or why nothing is written to it.
+// Makes the folder unless it exists. Returns "", or why nothing is written to it.
 inline const char* problem_of_folder(const char* folder, char (&space)[128]) noexcept {
     struct stat found = {};
     if (::mkdir(folder, 0700) != 0 && errno != EEXIST) return ::strerror_r(errno, space, 128);
@@ -28308,8 +28355,8 @@ inline const char* problem_of_folder(const char* folder, char (&space)[128]) noe
     return is_open_to_all ? "other users can write to the folder" : "";
 }
 
-// Saves the rows below `head`. `path` is empty when nothing was saved; `problem` then says why,
-// unless it was not wanted.
+// Saves the rows below the text `head`. `path` stays empty if nothing was saved; `problem` then
+// says why, unless the user did not ask for a file.
 inline void save_evidence_of(const snapshot& rows, const char* name, const char* head,
                              text_out& path, text_out& problem) {
     const char* folder = ::secure_getenv("ALLOCSCOPE_EVIDENCE_DIR");
@@ -28343,7 +28390,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
 
-// check_block.hpp - the result of a check while it is made, and the one block it then is.
+// check_block.hpp - builds the result of a check, and then holds it as one block.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_BLOCK_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_BLOCK_HPP
@@ -28373,10 +28420,11 @@ public:
         has_rows_ = true;
     }
 
-    // A check that has one has failed.
+    // A check that has a message has failed.
     text_out& message() noexcept { return message_; }
 
-    // To a file, if that is wanted. The message tells where it is, or why it is not.
+    // Saves the evidence to a file, if the user wants that. The message then says where the file
+    // is, or why there is none.
     void save_evidence(const char* name) {
         text_out problem{memory_};
         save_evidence_of(rows_, name, message_.c_str(), saved_to_, problem);
@@ -28384,7 +28432,7 @@ public:
         if (!problem.empty()) message_ << "\n  not saved: " << problem.view();
     }
 
-    // One reference is handed over.
+    // The caller gets one reference.
     check_data* finish() {
         head* made = memory_.make<head>();
         made->data = {1,
@@ -28414,7 +28462,7 @@ private:
         head& block = *reinterpret_cast<head*>(data);
         block.rows = snapshot{};
         arena last;
-        last.take(block.memory);  // the block goes with it
+        last.take(block.memory);  // this frees the block
     }
 
     arena memory_;
@@ -28435,7 +28483,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_BLOCK_HPP
 
-// check_message.hpp - what a check that failed says of the rows.
+// check_message.hpp - what a failed check says about the rows.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
@@ -28459,8 +28507,8 @@ inline void write_quoted(text_out& out, const char* name) {
     out << '"';
 }
 
-// " in session::login": parameters and template arguments would make the lines long. The file has
-// them.
+// " in session::login": without parameters and template arguments, which would make the lines long.
+// The evidence file has them.
 inline void write_in_function(text_out& out, arena& scratch, const char* function) {
     if (function[0] == '\0') return;
     const borrowed_memory meanwhile{scratch};
@@ -28475,7 +28523,7 @@ inline void write_file_line(text_out& out, const char* file, int line) {
     out << ':' << decimal{static_cast<std::uint64_t>(line)};
 }
 
-// The whole path: the short one of the row cannot be opened.
+// Writes the whole path, because the shortened path of the row cannot be opened.
 inline void write_row_place(text_out& out, const snapshot::row& row) {
     if (row.user_frame < row.frame_count && row.frames[row.user_frame].file[0] != '\0') {
         const snapshot::frame& frame = row.frames[row.user_frame];
@@ -28496,7 +28544,7 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-// The folder that two files share, as what is known of the user's own code.
+// The folder that two files share: files below it are taken for the user's own code.
 inline text shared_folder(text a, text b) noexcept {
     std::size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
@@ -28504,7 +28552,7 @@ inline text shared_folder(text a, text b) noexcept {
     return slash == text::npos ? text{} : a.substr(0, slash + 1);
 }
 
-// `place`: the file of the row.
+// `place` is the file of the row.
 inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
@@ -28516,7 +28564,8 @@ inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scr
            !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
-// Recursion is one caller, so that it does not hide the one that began it.
+// A recursive function is written as one caller, so that it does not hide the function that called
+// it first.
 inline void write_callers(text_out& out, arena& scratch, const snapshot::row& row,
                           const char* indent) {
     std::size_t shown = 0;
@@ -28526,7 +28575,7 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
-        // Further out there is only what runs the tests.
+        // Frames further out only run the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
         if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
@@ -28543,7 +28592,7 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     if (times > 1) out << ", " << decimal{times} << " times";
 }
 
-// Without its callers.
+// Writes a row without its callers.
 inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, const char* mark,
                       const char* indent = "") {
     out << '\n' << indent << "  ";
@@ -28560,7 +28609,7 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
     write_in_function(out, scratch, row.function);
 }
 
-// One row without its numbers.
+// Writes a row without its numbers.
 inline void write_place_and_callers(text_out& out, arena& scratch, const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
@@ -28569,7 +28618,7 @@ inline void write_place_and_callers(text_out& out, arena& scratch, const snapsho
     write_callers(out, scratch, row, "");
 }
 
-// The rows that matter most, by bytes or by objects, and how many more there are.
+// Writes the rows that matter most, by bytes or by objects, and how many more there are.
 inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, bool by_bytes,
                            const char* indent = "") {
     list<const snapshot::row*> order{scratch};
@@ -28600,7 +28649,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
 
-// check_limits.hpp - which limit was broken, and the line that says so.
+// check_limits.hpp - finds the broken limit and writes the line that reports it.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
@@ -28609,10 +28658,10 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Which rows tell most.
+// Which rows explain a broken limit best.
 enum class evidence { alive, allocated };
 
-// One limit that was broken.
+// The first limit that was broken.
 struct broken_limit {
     const char* field = nullptr;  // null: none
     std::uint64_t seen = 0;
@@ -28649,7 +28698,7 @@ inline void write_allowed(text_out& out, const count_range& allowed) {
     }
 }
 
-// With what the rows below it are, if there are any.
+// If there are rows, the line also says what they are.
 inline void write_budget_headline(text_out& out, const broken_limit& broken, const char* name,
                                   const snapshot& rows) {
     out << "budget";
@@ -28688,7 +28737,7 @@ inline void write_leak_headline(text_out& out, const check_request& asked, const
     }
 }
 
-// With a least, which wants leaks: or has not leaked enough.
+// Whether the check fails: too much is alive, or less than a `least`, which requires leaks.
 inline bool has_leaked(const check_request& asked, std::uint64_t objects,
                        std::uint64_t bytes) noexcept {
     return objects > asked.limits.live_objects.most || bytes > asked.limits.live_bytes.most ||
@@ -28862,7 +28911,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_FIRST_USE_HPP
 
-// leak_patterns.hpp - which live objects are expected: lines as LeakSanitizer's suppressions.
+// leak_patterns.hpp - which live objects are expected: lines like LeakSanitizer's suppressions.
 
 #ifndef ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
 #define ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
@@ -28871,8 +28920,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Whether `pattern`, in which * stands for any text, fits all of `whole`. Linear but for the
-// product of both lengths in the worst case: the last * takes one byte more each time.
+// Whether `pattern`, in which * stands for any text, fits all of `whole`. The time is linear in
+// most cases. The worst case is the product of both lengths, because the last * takes one more byte
+// at each attempt.
 inline bool fits_whole(text pattern, text whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
@@ -28900,7 +28950,7 @@ class leak_patterns {
 public:
     explicit leak_patterns(arena& memory) noexcept : patterns_(memory) {}
 
-    // False: `problem` says what is wrong with the lines, and nothing is expected.
+    // Returns false if a line is wrong: `problem` says what is wrong, and nothing is expected.
     bool read(text lines, text_out& problem) {
         for (std::size_t number = 1; !lines.empty(); ++number) {
             const std::size_t end = lines.find('\n');
@@ -28942,7 +28992,7 @@ private:
         return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
     }
 
-    // False: it would fit everything.
+    // Returns false for a pattern that would fit everything.
     bool add(text wanted) {
         if (wanted.find_first_not_of("*^$") == text::npos) return false;
         text_out pattern{patterns_.memory()};
@@ -28964,7 +29014,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
 
-// expected_leaks.hpp - takes out of a window what somebody expects to be alive.
+// expected_leaks.hpp - removes from a window what is expected to be alive.
 
 #ifndef ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
 #define ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
@@ -28982,12 +29032,12 @@ using leak_question = bool (*)(const leak_stack& stack, const void* context);
 
 class expected_beginnings {
 public:
-    // The decisive frames of a stack that is expected.
+    // Remembers the decisive frames of an expected stack.
     void add(const check_request& asked, const leak_stack& stack) {
         const std::size_t decisive = stack.decisive_frames;
         if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
         list<std::uintptr_t> addresses{memory_};
-        // Inlined calls share an address with the function they are inlined into.
+        // An inlined call shares its address with the function that it was inlined into.
         for (std::size_t i = 0; i < decisive; ++i) {
             if (i == 0 || !stack.frames[i - 1].is_inlined) {
                 addresses.push_back(stack.frames[i].address + 1);
@@ -29023,10 +29073,10 @@ private:
     list<beginning> known_{memory_};
 };
 
-// Under the naming lock. Null until the first check that expects something.
+// Protected by the naming lock. Null until the first check that expects something.
 ALLOCSCOPE_HIDDEN inline expected_beginnings* known_beginnings = nullptr;
 
-// Lies in its own memory, so that nothing is destroyed when the program ends.
+// The object lies in its own memory, so that nothing is destroyed when the program ends.
 inline expected_beginnings& beginnings_of_process() {
     if (known_beginnings == nullptr) {
         arena memory;
@@ -29037,7 +29087,7 @@ inline expected_beginnings& beginnings_of_process() {
     return *known_beginnings;
 }
 
-// Asks about one stack, and remembers how it begins when the answer is yes.
+// Asks about one stack. If the answer is yes, it remembers how the stack begins.
 inline bool is_expected_stack(const check_request& asked, leak_question question,
                               const leak_stack& stack) {
     if (question == nullptr || !question(stack, asked.expected_context)) return false;
@@ -29045,7 +29095,7 @@ inline bool is_expected_stack(const check_request& asked, leak_question question
     return true;
 }
 
-// Keeps the sites of which `is_expected(site, addresses)` is false.
+// Keeps only the sites for which `is_expected(site, addresses)` is false.
 template <class IsExpected>
 void drop_sites(live_window& window, const IsExpected& is_expected) {
     std::size_t kept = 0;
@@ -29057,7 +29107,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
     window.sites.cut(kept);
 }
 
-// Before any debug information is read, which takes longer than a hundred small tests.
+// Runs before any debug information is read, because reading it takes longer than a hundred small
+// tests.
 inline void drop_expected_by_symbols(name_book& book, live_window& window,
                                      const check_request& asked) {
     book.refresh();
@@ -29075,8 +29126,8 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     if (has_read && window.sites.empty()) book.rest();
 }
 
-// What a function-local static allocated when it was initialised stays until the program ends, and
-// is no leak of the code that happened to use it first.
+// What a function-local static allocates when it is initialised lives until the program ends. It is
+// no leak of the code that happened to use the static first.
 inline object_sum drop_first_use(live_window& window) {
     table<std::uint64_t, bool> known{window.scratch};
     for (const live_site& site : window.sites) {
@@ -29099,7 +29150,7 @@ inline object_sum drop_first_use(live_window& window) {
     return dropped;
 }
 
-// Keeps the sites that are leaks. What first uses made is returned.
+// Keeps only the sites that are leaks. Returns the sum of what first uses made.
 inline object_sum drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
                                 const check_request& asked) {
     if (asked.is_expected != nullptr) {
@@ -29132,7 +29183,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
 
-// check_window.hpp - judges a window: what was expected, what happened, where.
+// check_window.hpp - judges a window: what was expected, what happened, and where.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
@@ -29141,14 +29192,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// --- what was seen ---
+// --- what the check has seen ---
 
 struct seen_window {
     snapshot rows;
     allocation_counts counts;
-    std::uint64_t objects = 0;  // in the rows: what is alive and not expected
+    std::uint64_t objects = 0;  // in the rows: alive and not expected
     std::uint64_t bytes = 0;
-    object_sum first_use;  // not in the rows: what function-local statics made
+    object_sum first_use;  // made by function-local statics; not in the rows
 };
 
 inline seen_window look_at(arena& scratch, const check_request& asked,
@@ -29190,7 +29241,7 @@ inline bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-// Events of this session that are in no number: a limit that seems kept may be broken.
+// Events of this session that no number contains: because of them a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
     const loss_reason in_no_number[] = {
@@ -29205,7 +29256,7 @@ inline std::uint64_t events_lost() noexcept {
 
 // --- the verdict ---
 
-// What passed by its numbers must not pass when some events are in no number.
+// If the numbers pass but some events are in no number, the check fails.
 inline check_data* passed_unless_lost(check_block& made, const char* name) {
     if (const std::uint64_t lost = events_lost()) {
         made.message() << "check";
@@ -29217,7 +29268,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
     return made.finish();
 }
 
-// Apart from the leaks, so that nobody wonders where they are.
+// Listed apart from the leaks, so that nobody misses these objects.
 inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
@@ -29227,7 +29278,7 @@ inline void write_first_use(text_out& out, const object_sum& first_use) {
     out << " of function-local statics, made at their first use";
 }
 
-// The message has its headline.
+// Completes a message that already has its headline.
 inline check_data* failed(check_block& made, arena& scratch, const seen_window& seen, bool by_bytes,
                           const char* name) {
     write_top_rows(made.message(), scratch, seen.rows, by_bytes);
@@ -29248,20 +29299,21 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
         seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
         made.set_counts(seen.counts);
     } else {
-        broken.rows = evidence::alive;  // more is not known of a window that has ended
+        broken.rows = evidence::alive;  // nothing else is known about a closed window
         seen.rows = *asked.rows;
     }
     write_budget_headline(made.message(), broken, name, seen.rows);
     return failed(made, scratch, seen, broken.counts_bytes, name);
 }
 
-// What is alive and not expected is within the limits.
+// Checks that what is alive and not expected is within the limits.
 inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
                                   const leak_patterns& expected, const char* name) {
     const allocation_counts counts = counts_now(asked.window);
     check_block made{counts};
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
-    // Some of it may be expected by name: only the rows tell what is left of a least.
+    // Some of what is alive may be expected by name. So if a least is set, only the rows tell
+    // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
         return passed_unless_lost(made, name);
@@ -29271,7 +29323,7 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
-    // Who wants a number of leaks may mean those of statics, too.
+    // A user who requires a number of leaks may also mean those of statics.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {
@@ -29281,8 +29333,8 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     return failed(made, scratch, seen, seen.objects <= asked.limits.live_objects.most, name);
 }
 
-// Before the last run: how much is alive and not expected is all that is asked. After it: what each
-// run added is within the limits.
+// Checks repeated runs. Before the last run it only finds out how much is alive and not expected.
+// After the last run it checks that what each run added is within the limits.
 inline check_data* check_runs_of(arena& scratch, const check_request& asked,
                                  const leak_patterns& expected, const char* name) {
     const allocation_counts counts = counts_now(asked.window);
@@ -29334,12 +29386,12 @@ inline check_data* check_now(arena& scratch, const check_request& asked) {
     if (asked.kind == check_kind::budget) return check_budget_of(scratch, asked, name);
     leak_patterns expected{scratch};
     text_out problem{scratch};
-    expected.read(asked.expected, problem);  // has been checked when the leak check was made
+    expected.read(asked.expected, problem);  // it was checked when the leak check was made
     return asked.kind == check_kind::leaks ? check_leaks_of(scratch, asked, expected, name)
                                            : check_runs_of(scratch, asked, expected, name);
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline check_data* engine_check(const check_request& asked) {
     const uncharged_work meanwhile;
     check_data* made = nullptr;
@@ -29378,7 +29430,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 
-// guard_violation.hpp - arms guards, and handles and reads their violations.
+// guard_violation.hpp - arms guards, and handles and reports their violations.
 
 #ifndef ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 #define ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
@@ -29387,7 +29439,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A snapshot with one row, for one event at one stack.
+// A snapshot with one row, for one event with one stack.
 inline snapshot snapshot_of_event(arena& scratch, const char* name, const allocation_counts& totals,
                                   std::uint64_t bytes, const std::uintptr_t* frames,
                                   std::uint32_t frame_count) {
@@ -29414,7 +29466,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     return snapshot{finish_block(block, window, "")};
 }
 
-// --- broken ---
+// --- violations ---
 
 inline check_data* describe_violation(const guard_watch& watch, const watched_event& event) {
     arena scratch;
@@ -29443,7 +29495,7 @@ inline check_data* describe_violation(const guard_watch& watch, const watched_ev
     return made.finish();
 }
 
-// A guard that is broken while memory is refused tells that much.
+// If memory is refused while a guard is broken, the result says only that.
 inline bool guard_violated(guard_watch& watch, const watched_event& event) {
     const uncharged_work meanwhile;
     watch.is_broken = true;
@@ -29452,7 +29504,7 @@ inline bool guard_violated(guard_watch& watch, const watched_event& event) {
     return watch.tell(watch, *watch.found) && !event.is_free;
 }
 
-// --- armed ---
+// --- arming ---
 
 inline options counting(threads from) noexcept {
     options wanted;
@@ -29461,7 +29513,7 @@ inline options counting(threads from) noexcept {
     return wanted;
 }
 
-// False: no memory.
+// False if there is no memory.
 inline bool engine_arm_guard(guard_watch& watch) {
     const uncharged_work meanwhile;
     watch.window = open_window_now(watch.name, counting(threads::current));
@@ -29474,10 +29526,10 @@ inline bool engine_arm_guard(guard_watch& watch) {
     return true;
 }
 
-// To go on would leave a pointer to a guard that is gone.
+// The program cannot go on: a pointer to a guard that no longer exists would remain.
 [[noreturn]] inline void refuse_foreign_guard() {
     const char sentence[] =
-        "allocscope: a no_allocation_guard was destroyed by another thread than made it; keep it"
+        "allocscope: a no_allocation_guard was destroyed by a thread other than its own; keep it"
         " in a block of one thread\n";
     write_all(2, sentence, sizeof sentence - 1);
     std::abort();
@@ -29492,7 +29544,7 @@ inline void disarm_guard(guard_watch& watch) {
     put_names_away();
 }
 
-// One reference is handed over; null when there was no memory for the result.
+// The caller gets one reference; null if there was no memory for the result.
 inline check_data* engine_look_at_guard(guard_watch& watch, bool ends) {
     const uncharged_work meanwhile;
     check_data* seen = watch.found;
@@ -29505,7 +29557,7 @@ inline check_data* engine_look_at_guard(guard_watch& watch, bool ends) {
     return seen;
 }
 
-// +1: what this thread allocates from now on breaks none of its guards; -1: takes one +1 back.
+// With +1, what this thread allocates from now on breaks none of its guards; -1 undoes one +1.
 inline void engine_allow(int change) {
     own_watches.allow_depth += static_cast<std::uint32_t>(change);
 }
@@ -29516,7 +29568,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 
-// armed_faults.hpp - plans of failing allocations are armed, read and disarmed.
+// armed_faults.hpp - arms, reads and disarms plans that make allocations fail.
 
 #ifndef ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 #define ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
@@ -29536,7 +29588,7 @@ inline armed_plan& plan_of(plan_id id) noexcept {
     return fault_plans.plans[id - 1];
 }
 
-// 0: most_plans are armed, or there is no memory.
+// Returns 0 if most_plans are armed already, or if there is no memory.
 inline plan_id engine_arm_plan(const fault_plan& wanted) {
     const uncharged_work meanwhile;
     const thread_state* self = own_state();
@@ -29559,7 +29611,8 @@ inline plan_id engine_arm_plan(const fault_plan& wanted) {
         memory_order::relaxed);
     plan->is_armed.store(true, memory_order::release);
     fault_plans.armed.fetch_add(1, memory_order::release);
-    // Last: whoever it concerns reads the view anew, and is told there that it is watched.
+    // This comes last: each thread that the plan concerns then refreshes its view and learns that
+    // it is watched.
     plan->window = open_window_now("fault", counting(wanted.from));
     if (plan->window != 0) return static_cast<plan_id>(plan - fault_plans.plans) + 1;
     plan->is_armed.store(false, memory_order::release);
@@ -29631,7 +29684,7 @@ inline void write_evidence(text_out& out, arena& scratch, const snapshot& rows, 
     out << '\n';
 }
 
-// 0 or an errno value.
+// Returns 0 or an errno value.
 inline int save_evidence_file(const snapshot& rows, const char* head, const char* path) {
     arena memory;
     arena scratch;
@@ -29650,7 +29703,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
 
-// fault_sweep.hpp - keeps what became of a piece of code, one failing allocation after the other.
+// fault_sweep.hpp - keeps the results of runs in which one allocation after the other fails.
 
 #ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 #define ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
@@ -29666,8 +29719,8 @@ struct sweep_block {
     arena memory;       // where this block lies
     const char* name = "";
     list<fault_run> runs{memory};
-    text_out problems{memory};  // of the first bad runs
-    snapshot rows;              // what the first run left that left something
+    text_out problems{memory};  // of the first runs that were wrong
+    snapshot rows;              // what the first leaking run left alive
 };
 
 inline sweep_block& block_of(sweep_data* data) noexcept {
@@ -29680,10 +29733,10 @@ inline void release_sweep(sweep_data* data) {
     sweep_block& block = block_of(data);
     block.rows = snapshot{};
     arena last;
-    last.take(block.memory);  // the block goes with it
+    last.take(block.memory);  // this frees the block
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline sweep_data* engine_begin_sweep(const char* name) {
     const uncharged_work meanwhile;
     sweep_data* begun = nullptr;
@@ -29699,7 +29752,7 @@ inline sweep_data* engine_begin_sweep(const char* name) {
     return begun;
 }
 
-// Where the plan's first allocation failed; "" when that is not known.
+// The place where the plan's first allocation failed; "" if it is not known.
 inline const char* failed_at(sweep_block& sweep, arena& scratch, const armed_plan& plan) {
     const std::uint32_t count = plan.frame_count.load(memory_order::acquire);
     if (count == 0 || count > most_fault_frames) return "";
@@ -29723,7 +29776,7 @@ inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
         if (run.site[0] != '\0') out << " at " << run.site;
     }
     if (run.outcome == fault_outcome::threw_other) {
-        out << ": another exception than std::bad_alloc came out";
+        out << ": an exception other than std::bad_alloc came out";
         if (run.detail[0] != '\0') {
             out << " (";
             write_printable(out, run.detail);
@@ -29747,7 +29800,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
     leaks.expected = asked.expected;
     leak_patterns expected{scratch};
     text_out problem{scratch};
-    expected.read(asked.expected, problem);  // has been checked when the sweep began
+    expected.read(asked.expected, problem);  // it was checked when the sweep began
     fault_run run{};
     seen_window seen;
     if (counts_now(asked.window).live_objects() != 0) {
@@ -29768,7 +29821,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
     if (sweep.rows.empty()) sweep.rows = seen.rows;
 }
 
-// False: no memory to note the run.
+// False if there was no memory to note the run.
 inline bool engine_add_sweep_run(sweep_data* to, const sweep_request& asked) {
     const uncharged_work meanwhile;
     return is_done_with_memory([&] { add_run(block_of(to), asked); });
@@ -31573,11 +31626,12 @@ constexpr std::string_view baseline_mark = "allocscope baselines ";
 constexpr std::string_view baseline_version = "2";
 constexpr std::string_view baseline_mark_of_version_1 = "\"allocscope\": \"baselines\"";
 
-// What was measured, in the order of the columns: "allocations" and so on.
+// The numbers that were measured, in the order of the columns: "allocations" and so on.
 using measured_numbers = std::vector<std::pair<std::string, double>>;
 using measured_results = std::map<std::string, measured_numbers>;
 
-// The texts of errors name the file and what to do. "" is no error.
+// The functions below return the text of an error, or "" if there is none. The text names the file
+// and says what to do.
 
 inline std::string system_error(const std::string& path, const char* what, int code) {
     return path + " cannot be " + what + ": " + std::strerror(code);
@@ -31599,7 +31653,8 @@ inline std::string read_whole_file(const std::string& path, std::string& into) {
     return path + " is empty: the program that should write it did not end normally; run it again";
 }
 
-// Takes out of `rest` what stands before the separator, which is all of it when there is none.
+// Removes from `rest` the text before the separator, or all text if there is no separator, and
+// returns it.
 inline std::string_view take_until(std::string_view& rest, char separator) {
     const std::size_t end = rest.find(separator);
     const std::string_view taken = rest.substr(0, end);
@@ -31607,7 +31662,7 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
     return taken;
 }
 
-// As a name stands in the file: a blank for each tab and each end of a line.
+// The form in which a name is written to the file: each tab and each line end becomes a blank.
 inline std::string name_in_file(std::string name) {
     for (char& each : name) {
         if (each == '\t' || each == '\n' || each == '\r') each = ' ';
@@ -31620,7 +31675,7 @@ inline bool is_baseline_file(std::string_view text) {
            text.substr(0, 100).find(baseline_mark_of_version_1) != std::string_view::npos;
 }
 
-// "" or what is wrong with this line.
+// Returns "", or what is wrong with this line.
 inline std::string read_numbers(const std::vector<std::string>& columns, std::string_view line,
                                 measured_numbers& into) {
     for (const std::string& column : columns) {
@@ -31670,7 +31725,7 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     return {};
 }
 
-// Null when there is none of this name.
+// Null if no number has this name.
 inline const double* find_number(const measured_numbers& numbers, const std::string& name) {
     for (const auto& found : numbers) {
         if (found.first == name) return &found.second;
@@ -31678,7 +31733,7 @@ inline const double* find_number(const measured_numbers& numbers, const std::str
     return nullptr;
 }
 
-// The text of the file. Each result has the numbers of `columns`, in this order.
+// The text of the file. Each result is written with the numbers of `columns`, in this order.
 inline std::string text_of_baselines(const measured_results& results,
                                      const measured_numbers& columns) {
     std::string text{baseline_mark};
@@ -31697,7 +31752,7 @@ inline std::string text_of_baselines(const measured_results& results,
     return text + '\n';
 }
 
-// The file is replaced as a whole: who reads it meanwhile sees the old one.
+// Replaces the whole file at once: a process that reads the file at the same time sees the old one.
 inline std::string replace_file(const std::string& path, const std::string& text) {
     const std::string next = path + ".new";
     std::FILE* file = std::fopen(next.c_str(), "wb");
@@ -31710,7 +31765,8 @@ inline std::string replace_file(const std::string& path, const std::string& text
     return {};
 }
 
-// While one lives, no other process changes a file of this folder by replace_file().
+// As long as an object of this class exists, no other process changes a file of this folder with
+// replace_file().
 class folder_lock {
 public:
     explicit folder_lock(const std::string& path) {
@@ -31754,7 +31810,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <cstdlib>
 #include <mutex>
 
-// baselines.hpp - what tests allocated, kept in a file; more than that fails.
+// baselines.hpp - keeps in a file what tests allocated; a test that allocates more later fails.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
 #define ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
@@ -31763,25 +31819,25 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 class baselines {
 public:
-    // `path` is relative to the working directory of the test. The file need not exist before it is
-    // updated. `tolerance_percent`: how much more than the baseline is still accepted, of each
-    // number.
+    // `path` is relative to the working directory of the test. The file need not exist before the
+    // first update. `tolerance_percent` says by how much each number may exceed its baseline.
     explicit baselines(std::string path, double tolerance_percent = 0)
         : path_(std::move(path)), tolerance_percent_(tolerance_percent) {}
     baselines(const baselines&) = delete;
     baselines& operator=(const baselines&) = delete;
 
-    // "" when no number is above its baseline. Else one line that says what increased, or why it
-    // could not be compared (no baseline of this name, file not readable, of another version), and
-    // what to do. Compared are allocations, bytes, peak_bytes, live_objects and live_bytes. When
-    // updating: "" or why the file could not be written.
-    // Cost: reads the file at the first call; each update reads and writes it.
+    // Returns "" if no number is above its baseline. Otherwise returns one line that says what
+    // increased, or why nothing could be compared (the name has no baseline; the file cannot be
+    // read, or has another version), and what to do. It compares allocations, bytes, peak_bytes,
+    // live_objects and live_bytes. While updating it returns "", or why the file could not be
+    // written.
+    // Cost: the first call reads the file; each update reads and writes it.
     std::string check(const std::string& name, const allocation_counts& counts);
 
 private:
     std::string compare(const std::string& name, const detail::measured_numbers& now);
     std::string update(const std::string& name, const detail::measured_numbers& now);
-    // No error when there is no file.
+    // A missing file is no error.
     std::string read(detail::measured_results& into, bool& exists) const;
 
     std::string path_;
@@ -31804,7 +31860,8 @@ inline measured_numbers baseline_numbers(const allocation_counts& counts) {
             {"live_bytes", number(counts.live_bytes())}};
 }
 
-// Whether `now` is more than the tolerance allows. Numbers that differ by rounding only are equal.
+// Whether `now` is more than the tolerance allows. A difference that only comes from rounding does
+// not count.
 inline bool is_increase(double before, double now, double tolerance_percent) {
     const double accepted = before * (1 + tolerance_percent / 100);
     return now > accepted + 1e-9 * (accepted < 0 ? -accepted : accepted);
@@ -31822,7 +31879,8 @@ inline std::string change_text(double before, double now) {
     return text;
 }
 
-// "" or what is wrong with the value; `update` becomes whether the file is to be written.
+// Returns "", or what is wrong with the value. Sets `update`: whether the numbers are to be
+// written.
 inline std::string read_update_request(bool& update) {
     const char* value = ::secure_getenv("ALLOCSCOPE_UPDATE_BASELINES");
     const std::string text = value != nullptr ? value : "";
@@ -31886,7 +31944,8 @@ inline std::string baselines::compare(const std::string& name,
            "; if that is meant, run it with ALLOCSCOPE_UPDATE_BASELINES=1";
 }
 
-// Read anew under the lock: another process may have added its results meanwhile.
+// Reads the file again under the lock, because another process may have added its results in the
+// meantime.
 inline std::string baselines::update(const std::string& name, const detail::measured_numbers& now) {
     const detail::folder_lock lock{path_};
     if (!lock.error().empty()) return lock.error() + "; make the folder, or give another path";
@@ -31906,7 +31965,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_CATCH2)
 
-// catch2_versions.hpp - includes the Catch2 that is there, version 2 or 3.
+// catch2_versions.hpp - includes the Catch2 that is installed, version 2 or 3.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_VERSIONS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_VERSIONS_HPP
@@ -31942,7 +32001,7 @@ ALLOCSCOPE_NAMESPACE_END
     #error "allocscope: this adapter needs Catch2 2.13 or newer"
 #endif
 
-// In version 2 everything but the assertions exists only where its runner is compiled.
+// In version 2 everything but the assertions exists only in the file that compiles the runner.
 #if CATCH_VERSION_MAJOR > 2 || defined(CATCH_CONFIG_EXTERNAL_INTERFACES)
     #define ALLOCSCOPE_CATCH2_HAS_LISTENERS 1
 #else
@@ -31957,7 +32016,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_DOCTEST) || \
     defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GTEST)
 
-// checked_test.hpp - what the adapters of the test frameworks do around a test, and how they speak.
+// checked_test.hpp - what all adapters of test frameworks do around a test, and how they report.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECKED_TEST_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECKED_TEST_HPP
@@ -31974,18 +32033,19 @@ struct block_claim {
     const char* text;  // "no leaks"
 };
 
-// How an adapter serves the blocks in tests of its framework.
+// What an adapter provides for the blocks in tests of its framework.
 struct test_framework {
-    expected_leaks own;           // what the framework keeps for itself is no leak
-    bool leaves_by_return;        // a fatal failure is told by the macro, which then returns
-    const char* (*block_name)();  // how messages name a block
-    bool (*has_failed)();         // the running test, so that a return may be a failed assertion's
-    bool (*is_running)();         // null: whenever no other framework is
-    // An assertion that holds, or not. `may_leave`: it may throw where the framework's own do.
+    expected_leaks own;           // tells which stacks are the framework's own: no leaks
+    bool leaves_by_return;        // the macro reports a fatal failure, and then returns
+    const char* (*block_name)();  // the name of a block in messages
+    bool (*has_failed)();         // the running test: a return may be that of a failed assertion
+    bool (*is_running)();         // null: true whenever no other framework is running
+    // Reports an assertion that holds, or one that does not. `may_leave`: it may throw where an
+    // assertion of the framework itself would.
     void (*tell)(const block_claim& claim, const check_result& found, bool may_leave);
 };
 
-// The frameworks whose adapters are in the program, for macros that two of them have in common.
+// The frameworks whose adapters are in the program. Two frameworks share some macros.
 inline const test_framework* frameworks_of_program[2] = {};
 
 inline bool add_framework(const test_framework& added) noexcept {
@@ -32007,7 +32067,7 @@ inline const test_framework* running_framework() {
     return otherwise;
 }
 
-// Runs a test. Messages show nothing that is further out than this; the engine knows the name.
+// Runs a test. Messages show no frame further out than this one; the engine knows the name.
 template <class Test>
 __attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
     test();
@@ -32016,7 +32076,7 @@ __attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
 
 constexpr int runs_of_repeated_test = 3;
 
-// For only_repeated_leaks(): the test ran once and left something alive.
+// For only_repeated_leaks(): the test ran once and left something alive. Runs it again and judges.
 template <class Test>
 check_result judge_repeated(const char* name, const leak_options& wanted, const expected_leaks& own,
                             const Test& test) {
@@ -32043,7 +32103,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <string>
 #include <string_view>
 
-// framework_stacks.hpp - tells by a stack whether a test framework allocated or a test.
+// framework_stacks.hpp - tells from a stack whether a test framework allocated or a test.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
@@ -32052,7 +32112,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A demangled function without the return type, which stands in front of templates.
+// A demangled function without its return type, which only templates have.
 constexpr std::string_view without_return_type(std::string_view function) noexcept {
     constexpr std::string_view unnamed = "(anonymous namespace)";
     std::size_t begin = 0;
@@ -32062,7 +32122,7 @@ constexpr std::string_view without_return_type(std::string_view function) noexce
         if (depth == 0 && function.substr(i, unnamed.size()) == unnamed) {
             i += unnamed.size() - 1;
         } else if (depth == 0 && here == '(' && i != begin) {
-            break;  // the parameters; right behind a blank it would be a decltype's
+            break;  // the parameters; a bracket after a blank would be a decltype's
         } else if (here == '<' || here == '(') {
             ++depth;
         } else if (here == '>' || here == ')') {
@@ -32072,7 +32132,7 @@ constexpr std::string_view without_return_type(std::string_view function) noexce
             const std::size_t length = i - begin;
             if (length >= conversion.size() &&
                 function.substr(i - conversion.size(), conversion.size()) == conversion) {
-                break;  // a conversion's type follows
+                break;  // the type of a conversion operator follows
             }
             begin = i + 1;
         }
@@ -32080,9 +32140,9 @@ constexpr std::string_view without_return_type(std::string_view function) noexce
     return function.substr(begin);
 }
 
-// `space` with its colons: "testing::".
+// `space` is the namespace with its colons: "testing::".
 constexpr bool is_of_namespace(std::string_view function, std::string_view space) noexcept {
-    if (function.find(space) == std::string_view::npos) return false;  // most
+    if (function.find(space) == std::string_view::npos) return false;  // true for most
     return without_return_type(function).substr(0, space.size()) == space;
 }
 
@@ -32102,9 +32162,9 @@ constexpr bool is_builtin_word(std::string_view word) noexcept {
     return word[0] >= '0' && word[0] <= '9';
 }
 
-// Whether a demangled function names nothing, also in its arguments, but the framework (`space`,
-// with its colons), the standard library and built-in types. The compiler cannot have inlined a
-// user's code into such a function.
+// Whether a demangled function names, also in its arguments, only the framework (`space`, with its
+// colons), the standard library and built-in types. If so, the compiler cannot have inlined a
+// user's code into it.
 constexpr bool names_only(std::string_view function, std::string_view space) noexcept {
     if (function.empty()) return false;
     std::size_t at = 0;
@@ -32130,7 +32190,7 @@ constexpr bool names_only(std::string_view function, std::string_view space) noe
     return true;
 }
 
-// For the question by symbols: whether the names up to `outermost` cannot hide a user's code.
+// For the search by symbols only: whether the names up to `outermost` cannot hide a user's code.
 inline bool hides_nothing(const leak_stack& stack, std::size_t outermost,
                           std::string_view space) noexcept {
     for (std::size_t i = 0; i <= outermost && i < stack.frame_count; ++i) {
@@ -32143,14 +32203,15 @@ inline bool mentions(const snapshot::frame& frame, std::string_view part) noexce
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }
 
-// How a framework's own stacks are told from those of the tests. Lists end with null.
+// The names by which a framework's own stacks are told from those of the tests. Lists end with
+// null.
 struct framework_names {
-    const char* space;           // the framework's namespace with its colons: "testing::"
-    const char* const* runners;  // how functions between main and a test begin
-    const char* const* callers;  // and others that are right below a test's
-    const char* keepers;         // keep what the user's functions make that these call; or null
+    const char* space;           // the namespace of the framework with its colons: "testing::"
+    const char* const* runners;  // how the functions between main and a test begin
+    const char* const* callers;  // other functions that may call a test's function directly
+    const char* keepers;         // keep what user functions that they call make; or null
     const char* printers;        // print into buffers through the user's operator<<; or null
-    const bool* holds_output;    // while it is true, every stream's buffer is one of those; or null
+    const bool* holds_output;    // if true, the buffer of every stream is one of these; or null
 };
 
 inline bool begins_with_any(const snapshot::frame& frame, const char* const* names) noexcept {
@@ -32160,21 +32221,22 @@ inline bool begins_with_any(const snapshot::frame& frame, const char* const* nam
     return false;
 }
 
-// One of these is innermost when the test's function is not on the stack: inlined without debug
-// information, or left by a tail call into the standard library. What it made is the test's.
+// Whether a frame is one of the runners or callers. Such a frame is innermost if the test's
+// function is not on the stack: the function was inlined and there is no debug information, or it
+// made a tail call into the standard library. What was allocated is then the test's.
 inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
     return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
 }
 
 // The maker is the innermost function that is not the standard library's. A framework keeps what
-// its own functions make, and what it has a function of the user's make for it:
+// its own functions make, and also what some of them let a function of the user make:
 //
 //     operator new < std::vector... < testing::TestResult::RecordProperty < the test
 //     operator new < a generator of the user's < Catch::Generators::generate < the test
 //     operator new < std::basic_stringbuf::overflow < a user's operator<< < doctest::... < the test
 //
-// Any other leak in a function that the framework calls is the user's: in operator==, a matcher, an
-// action of a mock.
+// Any other leak in a function that the framework calls is the user's: in operator==, in a matcher,
+// in an action of a mock.
 inline bool is_framework_own(const leak_stack& stack, const framework_names& names) noexcept {
     bool fills_buffer = false;
     for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
@@ -32199,7 +32261,8 @@ inline bool is_framework_own(const leak_stack& stack, const framework_names& nam
     return false;
 }
 
-// For expected_leaks. The context is null, or the user's leak_options, whose function counts too.
+// The function of expected_leaks. The context is null, or the user's leak_options: then their
+// function is asked, too.
 template <const framework_names& names>
 bool is_own(const leak_stack& stack, const void* context) {
     const auto* wanted = static_cast<const leak_options*>(context);
@@ -32227,8 +32290,8 @@ constexpr expected_leaks own_leaks(const leak_options* wanted) noexcept {
     return own;
 }
 
-// Declares the functions between a test and main to be library code, so that messages end with the
-// test. They must not be where the framework allocates: its rows would be charged to the test.
+// Declares the functions between main and a test to be library code, so that messages end with the
+// test. The framework must not allocate in these functions: its rows would be charged to the test.
 inline void hide_runners(const framework_names& names) {
     if (usable_engine() == nullptr) return;
     const pause_recording quietly;
@@ -32250,7 +32313,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <exception>
 
-// catch2_framework.hpp - what is Catch2's own: its names, its assertions, and a scope to the end.
+// catch2_framework.hpp - what only Catch2 has: its names, its assertions, and a scope to the end.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_FRAMEWORK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_FRAMEWORK_HPP
@@ -32259,8 +32322,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Whether a reporter catches std::cout in the test case that is running. Written by the listener,
-// on the thread that runs test cases.
+// Whether a reporter captures std::cout in the test case that is running. The listener writes this,
+// on the thread that runs the test cases.
 inline bool catch2_holds_output = false;
 
 inline constexpr const char* catch2_runners[] = {"Catch::TestInvoker",
@@ -32278,7 +32341,7 @@ inline constexpr framework_names catch2_names{"Catch::",      catch2_runners,
                                               catch2_callers, "Catch::Generators::",
                                               "Catch::",      &catch2_holds_output};
 
-// Leaves by an exception where Catch2's assertions would: is_fatal, or --abort was given.
+// Throws where Catch2's own assertions would: if the claim is fatal, or if --abort was given.
 inline void fail_catch2(const char* macro, const block_claim& claim, const char* message) {
     const pause_recording quietly;
     Catch::AssertionHandler assertion{
@@ -32290,7 +32353,7 @@ inline void fail_catch2(const char* macro, const block_claim& claim, const char*
     assertion.complete();
 }
 
-// The same from a destructor, which nothing leaves: with --abort the next assertion ends the run.
+// The same for a destructor, which must not throw: with --abort the next assertion ends the run.
 inline void fail_catch2_in_destructor(const char* macro, block_claim claim,
                                       const char* message) noexcept {
     claim.is_fatal = false;
@@ -32314,17 +32377,17 @@ inline constexpr test_framework catch2_framework{
     own_leaks<catch2_names>(nullptr),
     false,
     [] { return "block"; },
-    [] { return false; },  // a failed REQUIRE leaves by an exception, so a return means no failure
+    [] { return false; },  // a failed REQUIRE throws, so a return is no failure
     nullptr,
     &tell_catch2};
 inline const bool catch2_is_there = add_framework(catch2_framework);
 
 }  // namespace detail
 
-// From here to the end of the block nothing may be left alive.
+// Checks that nothing allocated from here to the end of the block is left alive.
 class catch2_leak_scope {
 public:
-    // The options' texts must stay valid. Throws std::invalid_argument as leak_check does.
+    // The texts of the options must stay valid. Throws std::invalid_argument as leak_check does.
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit catch2_leak_scope(
         const leak_options& wanted = {}, const char* file = __builtin_FILE(),
         int line = __builtin_LINE())
@@ -32332,7 +32395,8 @@ public:
           exceptions_(std::uncaught_exceptions()),
           wanted_(wanted),
           leaks_("scope", wanted_, detail::own_leaks<detail::catch2_names>(&wanted_)) {}
-    // Judges as a CHECK at the place where the scope begins, unless an exception passes through.
+    // Judges like a CHECK on the line where the scope begins, unless an exception is passing
+    // through.
     ~catch2_leak_scope() {
         if (std::uncaught_exceptions() != exceptions_) return;
         const check_result found = leaks_.finish();
@@ -32362,7 +32426,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <mutex>
 #include <type_traits>
 
-// leak_remarks.hpp - what a test says about what it will leave alive.
+// leak_remarks.hpp - lets a test say what it will leave alive.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_LEAK_REMARKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_LEAK_REMARKS_HPP
@@ -32371,7 +32435,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One sentence of a test, or of a decorator.
+// One remark of a test, or of a decorator.
 struct leak_remark {
     enum class kind { objects, pattern, ignored, repeated };
     kind is = kind::ignored;
@@ -32379,14 +32443,15 @@ struct leak_remark {
     typed_number most = 0;
     const char* pattern = "";
 
-    // How doctest applies a decorator to a case or a suite; its adapter has remember_remark().
+    // doctest applies a decorator to a case or a suite with this; its adapter defines
+    // remember_remark().
     template <class Decorated>
     void fill(Decorated& decorated) const {
         remember_remark(decorated, *this);
     }
 };
 
-// What a test said in all; for the window of a suite, what its tests said together.
+// All remarks of a test; for the window of a suite, all remarks of its tests.
 class said_of_leaks {
 public:
     void add(const leak_remark& remark) {
@@ -32408,8 +32473,8 @@ public:
     bool is_ignored() const noexcept { return is_ignored_; }
     bool is_repeated() const noexcept { return is_repeated_; }
 
-    // The options for all tests with what was said: its numbers take the place of theirs, and its
-    // patterns are added. The result points into this.
+    // Adds the remarks to the options for all tests: the numbers replace those of the options, the
+    // patterns are added to theirs. The result points into this object.
     leak_options add_to(const leak_options& wanted) {
         leak_options result = wanted;
         if (counts_objects_) {
@@ -32427,7 +32492,7 @@ private:
         least_ = sum(least_, least);
         most_ = sum(most_, most);
     }
-    // A negative number stays, so that the check can refuse it.
+    // A negative number is kept, so that the check can refuse it.
     static typed_number sum(typed_number left, typed_number right) noexcept {
         if (left.is_negative) return left;
         if (right.is_negative) return right;
@@ -32440,10 +32505,10 @@ private:
     bool counts_objects_ = false;
     typed_number least_ = 0;
     typed_number most_ = 0;
-    std::string patterns_;  // lines as in leak_options::expected
+    std::string patterns_;  // lines, as in leak_options::expected
 };
 
-// The test that an adapter checks now.
+// The test that an adapter is checking now.
 class running_test {
 public:
     void begin() {
@@ -32451,7 +32516,7 @@ public:
         said_ = said_of_leaks{};
         is_running_ = true;
     }
-    // Hands over what was said since the last call.
+    // Returns the remarks since the last call, and forgets them.
     said_of_leaks take() {
         const std::lock_guard<std::mutex> lock{mutex_};
         said_of_leaks result = static_cast<said_of_leaks&&>(said_);
@@ -32485,10 +32550,11 @@ inline running_test test_that_runs;
 
 }  // namespace detail
 
-// So many objects must be alive at the end of this test, with two numbers at least and at most so
-// many; beside those that a pattern fits. Several calls add up. In a test, throws
-// std::invalid_argument when a number is negative or the least is more than the most
-// (-fno-exceptions: prints it and aborts); as a decorator, fails each pass through the case so.
+// At the end of this test exactly `objects` objects must be alive, or at least `least` and at most
+// `most`, not counting those that a pattern fits. Several calls add up. In a test it throws
+// std::invalid_argument if a number is negative or the least is more than the most
+// (-fno-exceptions: prints it and aborts). As a decorator it fails each pass through the case with
+// the same message.
 ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(detail::typed_number least,
                                                                   detail::typed_number most) {
     const pause_recording pause;
@@ -32499,14 +32565,15 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(detail::typed_
     }
     return detail::test_that_runs.say({detail::leak_remark::kind::objects, least, most, ""});
 }
-// A template, so that 0 is a number and not the null pointer of the text below.
+// A template, so that 0 is a number and not a null pointer for the overload below.
 template <class Integer, std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
 ALLOCSCOPE_EXCEPTIONS_TAG detail::leak_remark expect_leaks(Integer objects) {
     return expect_leaks(objects, objects);
 }
 
-// What fits may be alive at the end of this test, any number of it; lines as in
-// leak_options::expected. Refuses a line that is not understood as expect_leaks(number) does.
+// Any number of objects that a pattern fits may be alive at the end of this test. The lines are
+// those of leak_options::expected. A line that is not understood is refused as in
+// expect_leaks(number).
 ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(const char* patterns) {
     const pause_recording pause;
     if (patterns == nullptr) patterns = "leak:";  // which is refused by name
@@ -32520,9 +32587,9 @@ inline detail::leak_remark ignore_leaks() {
     return detail::test_that_runs.say({detail::leak_remark::kind::ignored, 0, 0, ""});
 }
 
-// For tests that fill caches. One that leaves something alive is run three times more, and fails
-// only if each of those runs left more alive than the one before. Its assertions count each time.
-// A pass with SUBCASEs or SECTIONs cannot be run again from inside, and is judged as always.
+// For tests that fill caches. A test that leaves something alive is run three times more, and fails
+// only if each of these runs left more alive than the one before. Its assertions count each time. A
+// pass with SUBCASEs or SECTIONs cannot be run again from inside, and is judged as usual.
 inline detail::leak_remark only_repeated_leaks() {
     const pause_recording pause;
     return detail::test_that_runs.say({detail::leak_remark::kind::repeated, 0, 0, ""});
@@ -32559,12 +32626,12 @@ using catch2_test = Catch::TestCaseHandle;
 using catch2_listener_base = Catch::EventListenerBase;
     #endif
 
-// What every test case may leave alive, from the macro.
+// What every test case may leave alive: the argument of the macro.
 inline leak_options catch2_options;
-// For our own main: 1 when something was not checked that should have been.
+// For the library's own main(): 1 if something was not checked that should have been.
 inline int catch2_exit_code = 0;
 
-// What is known of the run and of the pass that is going on.
+// What is known about the run and about the current pass.
 class catch2_run {
 public:
     void begin() {
@@ -32578,7 +32645,8 @@ public:
         was_entered_ = false;
         was_repeated_ = false;
     }
-    // Never in silence: a version of Catch2 that keeps its test cases elsewhere.
+    // Reports a test case that was never entered: this version of Catch2 keeps its test cases
+    // elsewhere.
     void end_case() {
         if (was_entered_ || has_told_) return;
         has_told_ = true;
@@ -32607,7 +32675,8 @@ public:
         const expected_leaks own = own_leaks<catch2_names>(&catch2_options);
         leak_check leaks{name_.c_str(), catch2_options, own};
         const auto invoke = [&test] { test.invoke(); };
-        // An exception passes through and ends the window: failed, or skipped.
+        // An exception passes through here and ends the window: the test case failed or was
+        // skipped.
         allocscope_test_boundary(invoke);
         said_of_leaks said;
         const leak_options limits = limits_of_pass(said);
@@ -32641,8 +32710,9 @@ private:
         return said.add_to(catch2_options);
     }
 
-    // Sections and generators remember which way the pass went. A generator shows what it has got
-    // again, so only the first pass is run again; sections would go another way.
+    // Sections and generators remember which way the pass went. A generator returns its current
+    // value again, so the first pass can be repeated, but no later one. Sections would take another
+    // way.
     bool can_be_repeated(const said_of_leaks& said) const noexcept {
         const bool is_wanted = said.is_repeated() || catch2_options.only_repeated_leaks;
         return is_wanted && sections_.empty() && !was_repeated_;
@@ -32656,7 +32726,7 @@ private:
         fail(about, message.c_str());
     }
 
-    // Once, in the first test case whose failure counts.
+    // Fails once, in the first test case whose failure counts.
     void run_unchecked(const catch2_test& test) {
         const Catch::TestCaseInfo& about = test.getTestCaseInfo();
         if (!has_told_ && !about.okToFail() && !about.expectedToFail()) {
@@ -32683,7 +32753,7 @@ private:
     bool has_failed_ = false;  // in this pass
 };
 
-// Stands in the place of a test case's own invoker.
+// Replaces the invoker of a test case.
 class catch2_invoker final : public Catch::ITestInvoker {
 public:
     catch2_invoker(catch2_run& run, const catch2_test& test) : run_(run), test_(test) {}
@@ -32701,7 +32771,7 @@ private:
 // Puts the invokers into Catch2's list and takes them out again.
 class catch2_test_list {
 public:
-    // The elements are const to the outside only.
+    // The elements are const only for the outside.
     void wrap(catch2_run& run, const std::vector<catch2_test>& tests) {
         for (const catch2_test& test : tests) {
             auto& place = const_cast<catch2_test&>(test);
@@ -32803,13 +32873,13 @@ inline int catch2_main(int argument_count, char* arguments[]) {
 
 ALLOCSCOPE_NAMESPACE_END
 
-    // In one .cpp of the program, at namespace scope: every test case must free what it allocated.
-    // An argument is the leak_options that hold for all of them; texts must stay valid.
+    // Use it in one .cpp of the program, at namespace scope: every test case must free what it
+    // allocated. The argument is the leak_options for all test cases; their texts must stay valid.
     #define ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE(...)                     \
         [[maybe_unused]] static const bool allocscope_catch2_is_there = \
             ::allocscope::detail::check_every_catch2_case(__VA_ARGS__)
-    // The same with a main(). Its exit code is that of Catch2, and 1 when that is 0 although test
-    // cases could not be checked.
+    // The same with a main(). Its exit code is Catch2's; it is 1 instead of 0 if test cases could
+    // not be checked.
     #define ALLOCSCOPE_CATCH2_MAIN(...)                                          \
         ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE(__VA_ARGS__);                         \
         int main(int argument_count, char* arguments[]) {                        \
@@ -32846,9 +32916,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// --- what a block is held to: each has finish() ---
+// --- the checks that a block can make; each has finish() ---
 
-// The guards' own action: the result is what the block looks at.
+// The action of the guards does nothing: the block looks at the result itself.
 inline on_violation only_tell() noexcept {
     return on_violation::call([](const check_result&, void*) {});
 }
@@ -32916,8 +32986,8 @@ public:
     checked_block(const checked_block&) = delete;
     checked_block& operator=(const checked_block&) = delete;
 
-    // Left by return or break. An exception is a failure already, and so is what a failed fatal
-    // assertion left behind when it returned.
+    // The block was left by return or break. If an exception left it, the test has failed already;
+    // the same is true if a failed fatal assertion returned from it.
     ~checked_block() {
         if (state_ != state::running || std::uncaught_exceptions() != exceptions_) return;
         const check_result found = check_.finish();
@@ -32934,13 +33004,13 @@ public:
         const check_result found = check_.finish();
         if (!found && claim_.is_fatal && framework_.leaves_by_return) {
             failure_.emplace(found);
-            return true;  // once more, for the macro to tell the failure and to leave
+            return true;  // run once more: the macro then reports the failure and leaves
         }
         framework_.tell(claim_, found, true);
         return false;
     }
 
-    // For such a macro.
+    // For the macro of such a framework.
     bool has_failed() const noexcept { return failure_.has_value(); }
     const char* message() const noexcept { return failure_->message(); }
 
@@ -32952,7 +33022,7 @@ private:
     int exceptions_;
     std::optional<check_result> failure_;
     state state_ = state::fresh;
-    Check check_;  // last: its window opens when all else is ready
+    Check check_;  // last: its window opens when the other members are ready
 };
 
 }  // namespace detail
@@ -32966,7 +33036,7 @@ ALLOCSCOPE_NAMESPACE_END
              framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
              __VA_ARGS__};                                                                      \
          name.next();)
-// The last argument is what the check is told; commas of an initialiser may stand in it.
+// The last argument is passed to the check. An initialiser with commas works, too.
 #define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
     ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
                            __VA_ARGS__)
@@ -32983,7 +33053,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
 
-// With doctest switched off the block just runs.
+// If doctest is disabled, the block just runs.
 #if defined(DOCTEST_CONFIG_DISABLE) && !defined(CATCH_VERSION_MAJOR)
     #define ALLOCSCOPE_CHECK_BLOCK_(check, is_fatal, claim, ...) if (true)
 #else
@@ -33004,10 +33074,10 @@ ALLOCSCOPE_NAMESPACE_END
     ALLOCSCOPE_CHECK_BLOCK_(block_within_budget, is_fatal, "within budget " #__VA_ARGS__, \
                             __VA_ARGS__)
 
-// Nothing that is allocated in the block, by any thread, is alive at its end.
+// Nothing that any thread allocates in the block is alive at its end.
 #define ALLOCSCOPE_CHECK_NO_LEAKS ALLOCSCOPE_LEAK_BLOCK_(false, all)
 #define ALLOCSCOPE_REQUIRE_NO_LEAKS ALLOCSCOPE_LEAK_BLOCK_(true, all)
-// The same for what this thread allocates, while others work.
+// The same, but only for what this thread allocates, while other threads work.
 #define ALLOCSCOPE_CHECK_NO_LEAKS_ON_THIS_THREAD ALLOCSCOPE_LEAK_BLOCK_(false, current)
 #define ALLOCSCOPE_REQUIRE_NO_LEAKS_ON_THIS_THREAD ALLOCSCOPE_LEAK_BLOCK_(true, current)
 
@@ -33015,12 +33085,12 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_CHECK_NO_ALLOCATIONS ALLOCSCOPE_SILENT_BLOCK_(false)
 #define ALLOCSCOPE_REQUIRE_NO_ALLOCATIONS ALLOCSCOPE_SILENT_BLOCK_(true)
 
-// This thread allocates at most so many objects in the block. Any integer; one that is negative
-// fails the case and is named.
+// This thread allocates at most `most` objects in the block. `most` is any integer; a negative one
+// fails the test case, and the message names it.
 #define ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(most) ALLOCSCOPE_AT_MOST_BLOCK_(false, most)
 #define ALLOCSCOPE_REQUIRE_ALLOCATIONS_AT_MOST(most) ALLOCSCOPE_AT_MOST_BLOCK_(true, most)
 
-// An allocation_budget; commas of an initialiser may stand in it.
+// The argument is an allocation_budget. An initialiser with commas works, too.
 #define ALLOCSCOPE_CHECK_WITHIN_BUDGET(...) ALLOCSCOPE_BUDGET_BLOCK_(false, __VA_ARGS__)
 #define ALLOCSCOPE_REQUIRE_WITHIN_BUDGET(...) ALLOCSCOPE_BUDGET_BLOCK_(true, __VA_ARGS__)
 
@@ -33043,7 +33113,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <cstring>
 
-// doctest_framework.hpp - what is doctest's own: its names, its assertions, its decorators.
+// doctest_framework.hpp - what only doctest has: its names, its assertions, its decorators.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_FRAMEWORK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_FRAMEWORK_HPP
@@ -33067,9 +33137,9 @@ inline constexpr framework_names doctest_names{"doctest::", doctest_runners, doc
 
 // --- its assertions ---
 
-// An assertion and not a message: doctest 2.4 leaves messages out of its JUnit report. Leaves by an
-// exception where an assertion of this kind would: after a failed REQUIRE, and when --abort-after
-// is reached. It reads "file(line): ERROR: CHECK( claim ) is NOT correct!".
+// Makes an assertion and not a message, because doctest 2.4 leaves messages out of its JUnit
+// report. Throws where an assertion of this kind would: after a failed REQUIRE, and when
+// --abort-after is reached. The output is "file(line): ERROR: CHECK( claim ) is NOT correct!".
 inline void tell_doctest(const block_claim& claim, bool has_passed, const char* message,
                          bool may_leave) {
     const auto kind =
@@ -33095,7 +33165,7 @@ inline constexpr test_framework doctest_framework{
     own_leaks<doctest_names>(nullptr),
     false,
     &doctest_block_name,
-    [] { return false; },  // a failed REQUIRE leaves by an exception, so a return means no failure
+    [] { return false; },  // a failed REQUIRE throws, so a return is no failure
     [] { return doctest::is_running_in_test; },
     [](const block_claim& claim, const check_result& found, bool may_leave) {
         tell_doctest(claim, found.passed(), found.message(), may_leave);
@@ -33104,16 +33174,16 @@ inline const bool doctest_is_there = add_framework(doctest_framework);
 
 // --- its decorators ---
 
-// doctest's TestCase has no field for us, so what a decorator says is kept in a list of its own.
-// The key of a case is its function, which no other case has; that of a suite is its name.
+// doctest's TestCase has no field for us, so the remarks of decorators are kept in a separate list.
+// A case is found by its function, which no other case has; a suite is found by its name.
 struct doctest_remark {
     leak_remark said;
-    doctest::detail::funcType test = nullptr;  // null: of the suite
+    doctest::detail::funcType test = nullptr;  // null: the remark belongs to the suite
     const char* suite = nullptr;
     const doctest_remark* next = nullptr;
 };
 
-// Constant-initialised, so that the decorators of every translation unit find it ready. Lives as
+// Constant-initialised, so that the decorators of every translation unit can use it. It lives as
 // long as doctest's own registry.
 inline const doctest_remark* doctest_remarks = nullptr;
 
@@ -33124,7 +33194,7 @@ inline void remember_remark(doctest::detail::TestSuite& suite, const leak_remark
     doctest_remarks = new doctest_remark{said, nullptr, suite.m_test_suite, doctest_remarks};
 }
 
-// What the decorators of a case say, or those of its suite if it has none.
+// The remarks of a case's own decorators; if there are none, those of its suite.
 inline said_of_leaks said_by_decorators(doctest::detail::funcType test, const char* suite) {
     said_of_leaks said;
     bool has_own = false;
@@ -33167,9 +33237,10 @@ namespace detail {
 
 class doctest_listener;
 
-// Of the run that is going on, which is one at most: doctest keeps its own state in a global too.
+// The listener of the current run. There is at most one run: doctest itself keeps its state in a
+// global variable, too.
 inline doctest_listener* doctest_running = nullptr;
-// What holds for every case, from ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...).
+// The options for every case, from ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...).
 inline leak_options doctest_defaults;
 
 class doctest_listener : public doctest::IReporter {
@@ -33184,14 +33255,16 @@ public:
 
     void test_run_start() override {
         refusal_ = scope{}.stats();
-        // doctest prints through a buffer for each thread, and keeps it: not a case's fault.
+        // doctest prints through a buffer for each thread and keeps it; this makes it before a case
+        // does.
         doctest::detail::MessageBuilder first_use("", 0, doctest::assertType::is_warn);
         first_use.operator,("first use");
         hide_runners(doctest_names);
     }
 
     void test_case_start(const doctest::TestCaseData& started) override {
-        // Not const when it was made: doctest keeps its cases in a set, whose order is not by this.
+        // The object was not const when it was made. doctest keeps its cases in a set, which is not
+        // ordered by this member.
         case_ = const_cast<doctest::detail::TestCase*>(
             static_cast<const doctest::detail::TestCase*>(&started));
         function_ = case_->m_test;
@@ -33209,12 +33282,13 @@ public:
         note_failure(message.m_severity);
     }
 
-    // A case that may fail cannot tell that nothing was checked.
+    // If a case may fail, its failure does not tell that nothing was checked; this does.
     void test_run_end(const doctest::TestRunStats& end) override {
         if (!is_refused() || end.numTestCasesPassingFilters == 0) return;
         if (end.numTestCasesFailed != 0) return;
         print_line("allocscope: no case was checked: ", refusal_.info().not_recording);
-        // The object is doctest's own state and not const; the exit code is read from it next.
+        // The object is doctest's own state and not const; doctest reads the exit code from it
+        // next.
         const_cast<doctest::TestRunStats&>(end).numTestCasesFailed = 1;
     }
 
@@ -33225,7 +33299,7 @@ public:
     void test_case_skipped(const doctest::TestCaseData&) override {}
 
 private:
-    // Stands in the place of the case's function.
+    // Replaces the function of the case.
     static void run_case() { doctest_running->run_pass(); }
 
     void run_pass() {
@@ -33235,7 +33309,7 @@ private:
         test_that_runs.begin();
         const expected_leaks own = own_leaks<doctest_names>(&doctest_defaults);
         leak_check leaks{case_->m_name, doctest_defaults, own};
-        // An exception passes through and ends the window: the case has failed.
+        // An exception passes through here and ends the window: the case has failed.
         allocscope_test_boundary(function_);
         said_of_leaks said;
         const leak_options limits = limits_of_pass(said);
@@ -33260,7 +33334,7 @@ private:
         if (!has_failed()) tell(found);
     }
 
-    // Without the hooks the first case says so, and no other: it is one mistake.
+    // Without the hooks only the first case says so: there is only one mistake to report.
     void run_unchecked() {
         if (!has_told_) fail(refusal_.info().not_recording);
         has_told_ = true;
@@ -33326,14 +33400,14 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_DOCTEST)
 
-// doctest.hpp - the door for tests with doctest: every case, or a block, frees what it allocates.
+// doctest.hpp - the door for doctest: every case, or a block, must free what it allocates.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
 
-// In one .cpp of the program: every case must free what it allocates, on each pass through it. An
-// argument holds for all cases: allocscope::threads::current, which charges only what the thread of
-// the cases allocates, or leak_options, whose texts must stay valid.
+// Use it in one .cpp of the program: every case must free what it allocates, on each pass. The
+// argument holds for all cases. It is allocscope::threads::current, which charges only the
+// allocations of the thread that runs the cases, or leak_options, whose texts must stay valid.
 #ifdef DOCTEST_CONFIG_DISABLE
     #define ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...) static_assert(true, "")
 #else
@@ -33360,14 +33434,14 @@ ALLOCSCOPE_NAMESPACE_END
 #include <string>
 #include <tuple>
 
-// google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged by it.
+// google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// The most that a benchmark may use. What is not set is not limited.
+// The most that a benchmark may use. A member that is not set limits nothing.
 //
 //     memory.at_most({.allocations = 2, .bytes = 256});     // C++20
 //     memory.at_most({2, 256});                             // C++17: in this order
@@ -33375,7 +33449,7 @@ struct benchmark_limits {
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
     double allocations = unlimited;  // for each iteration
     double bytes = unlimited;        // for each iteration, as requested
-    double peak_bytes = unlimited;  // of the whole run; with several threads the sum of their peaks
+    double peak_bytes = unlimited;   // of the run; for several threads, the sum of their peaks
 };
 
 namespace detail {
@@ -33391,8 +33465,8 @@ struct benchmark_range {
     }
 };
 
-// What is counted and may be limited, in the order in which messages tell it. Of one thread, or of
-// all as Google Benchmark adds them up.
+// What is counted and may be limited, in the order of the messages. The numbers are those of one
+// thread, or those of all threads as Google Benchmark adds them up.
 namespace quantity {
 enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, count };
 }
@@ -33400,13 +33474,13 @@ using benchmark_usage = std::array<double, quantity::count>;
 using benchmark_ranges = std::array<benchmark_range, quantity::count>;
 
 struct benchmark_quantity {
-    const char* counter;  // as Google Benchmark shows it
+    const char* counter;  // the name that Google Benchmark shows
     const char* what;
-    bool is_of_iteration;  // else of the whole run
+    bool is_of_iteration;  // false: it is of the whole run
     bool is_bytes;
 };
 constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
-    {"allocscope/objects", " objects", false, false},  // for a benchmark_gate, which takes it out
+    {"allocscope/objects", " objects", false, false},  // benchmark_gate removes it
     {"live", " bytes alive", false, true},
     {"allocs/op", " allocations for each iteration", true, false},
     {"bytes/op", " bytes for each iteration", true, true},
@@ -33414,12 +33488,12 @@ constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
 }};
 constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
-// What a run that kept stacks knows of its places.
+// The places that a run with recorded stacks has found.
 struct benchmark_places {
     snapshot alive;       // at the end
-    snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
+    snapshot allocated;   // freed or not; empty unless that run broke such a limit
     std::string heading;  // "after 1 iteration: "
-    std::optional<allocation_counts> label;  // what Google Benchmark keeps of a label
+    std::optional<allocation_counts> label;  // what Google Benchmark keeps for a label
 
     const benchmark_places& with(const benchmark_places& newer) {
         if (!newer.alive.empty()) alive = newer.alive;
@@ -33430,7 +33504,7 @@ struct benchmark_places {
     }
 };
 
-// One scope in the source with its limits.
+// One scope in the source, with its limits.
 struct benchmark_rule {
     const char* file = "";
     int line = 0;
@@ -33439,7 +33513,7 @@ struct benchmark_rule {
 
     auto key() const noexcept { return std::make_tuple(file, line, limits); }
 
-    // A limit of what is alive takes the place of "nothing".
+    // A limit of live objects or bytes replaces the default that nothing may be alive.
     void take(const check_limits& wanted) noexcept {
         limits = {{range_of(wanted.live_objects), range_of(wanted.live_bytes),
                    range_of(wanted.allocations), range_of(wanted.bytes),
@@ -33468,29 +33542,31 @@ private:
     }
 };
 
-// What is kept from one call of a function to the next.
+// What is kept between two calls of a function.
 class benchmark_memories {
 public:
-    // A scope has ended; what its run knows of places holds for later runs under the same limits.
+    // A scope has ended. The places that its run has found hold for later runs under the same
+    // limits.
     void scope_ended(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
         last_ = rule;
         last_.places = places_[rule.key()].with(rule.places);
     }
     // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
-    // runs that are reported. (The name of a benchmark is not known to it in older releases.)
+    // runs that are being reported. (In older releases a scope cannot learn the name of its
+    // benchmark.)
     benchmark_rule last_rule() {
         const std::lock_guard<std::mutex> lock{mutex_};
         return last_;
     }
-    // What a label takes under this rule; learned from a run that kept stacks.
+    // What a label allocates under this rule; learned from a run that kept stacks.
     allocation_counts label_under(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
         return places_[rule.key()].label.value_or(allocation_counts{});
     }
 
-    // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
-    // the same. "" when there are no rows.
+    // Returns "; saved in <file>". Each benchmark is saved once, because its repetitions and a
+    // second reporter report the same. "" if there are no rows.
     std::string save(const std::string& name, const std::string& message, const snapshot& rows) {
         if (rows.empty()) return {};
         const std::lock_guard<std::mutex> lock{mutex_};
@@ -33522,7 +33598,7 @@ inline std::string number_text(double value) {
     return space;
 }
 
-// The text that State::SetLabel() keeps.
+// Whether the row is the text that State::SetLabel() keeps.
 inline bool is_label(const snapshot::row& row) noexcept {
     for (std::size_t i = 0; i < row.frame_count; ++i) {
         if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
@@ -33541,7 +33617,7 @@ inline allocation_counts label_in(const snapshot& alive) noexcept {
     return label;
 }
 
-// "3 x parser.cpp:12:node (72 B), ...": at most three, and none of Google Benchmark's own.
+// "3 x parser.cpp:12:node (72 B), ...": at most three places, without Google Benchmark's own.
 inline std::string places_of(const snapshot& alive) {
     std::string text;
     std::size_t shown = 0;
@@ -33566,7 +33642,7 @@ inline void add_excess(std::string& text, double used, const benchmark_range& al
             (is_too_much ? " are allowed" : " are wanted");
 }
 
-// "" when the run keeps the rule; else one line, with the file that has the evidence.
+// Returns "" if the run keeps the rule; otherwise one line that also names the evidence file.
 inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
                          const std::string& name) {
     const bool is_of_living = !rule.keeps_alive(used);
@@ -33612,7 +33688,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <benchmark/benchmark.h>
 #include <type_traits>
 
-// google_benchmark_versions.hpp - what differs between releases of Google Benchmark.
+// google_benchmark_versions.hpp - the differences between releases of Google Benchmark.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_VERSIONS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_VERSIONS_HPP
@@ -33623,7 +33699,7 @@ namespace detail {
 
 using benchmark_run = benchmark::BenchmarkReporter::Run;
 
-// Releases from 1.8 on tell runs that were skipped from those that failed.
+// Releases since 1.8 distinguish runs that were skipped from runs that failed.
 template <class Run, class = void>
 struct tells_skips : std::false_type {};
 template <class Run>
@@ -33653,10 +33729,11 @@ void fail_run(Run& run, const std::string& message) {
     }
 }
 
-// Overloads below end in `int` where the newer form compiles and in `long` elsewhere: called with 0
-// the first is the better match.
+// Of the overloads below, the one whose last parameter is `int` compiles with the newer form, and
+// the one with `long` is for the older. The callers pass 0, for which `int` is the better match.
 
-// Skipped with a message or with an error: either way its numbers mean nothing.
+// Whether the run was skipped, with a message or with an error: in both cases its numbers mean
+// nothing.
 template <class State>
 auto is_skipped(const State& state, int) -> decltype(state.skipped()) {
     return state.skipped();
@@ -33674,7 +33751,7 @@ auto set_iterations(Result& result, benchmark::IterationCount iterations, int)
 template <class Result>
 void set_iterations(Result&, benchmark::IterationCount, long) {}
 
-// `result` must outlive what is done with the run where the run only points to it.
+// If the run only points to the result, `result` must outlive the use of the run.
 template <class Run>
 void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result) {
     if constexpr (std::is_pointer_v<decltype(run.memory_result)>) {
@@ -33684,7 +33761,8 @@ void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result)
     }
 }
 
-// What BenchmarkReporter::List takes; a type that nobody has where there is no such function.
+// The type that BenchmarkReporter::List takes; where there is no such function, a type that nobody
+// has.
 template <class Reporter, class = void>
 struct list_argument {
     struct type {};
@@ -33717,8 +33795,9 @@ void forward_runs_config(Reporter&, double, bool, benchmark::IterationCount, lon
 
 ALLOCSCOPE_NAMESPACE_END
 
-// For ALLOCSCOPE_BENCHMARK_MAIN: newer releases start the program again without randomised
-// addresses, for steadier times. Outside our namespace, because there it would hide theirs.
+// For ALLOCSCOPE_BENCHMARK_MAIN: newer releases start the program again without address
+// randomisation, for steadier times. It is outside our namespace, because inside it would hide
+// theirs.
 namespace allocscope_older_benchmark {
 inline void MaybeReenterWithoutASLR(...) {}
 }  // namespace allocscope_older_benchmark
@@ -33734,43 +33813,44 @@ inline void MaybeReenterWithoutASLR(...) {}
 #include <stdexcept>
 #include <utility>
 
-// google_benchmark_scope.hpp - allocations of a benchmark's loop, beside its time.
+// google_benchmark_scope.hpp - shows the allocations of a benchmark's loop beside its time.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_SCOPE_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_SCOPE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Counts from its declaration to stop() or its end, and adds four counters to the benchmark:
+// Counts from its declaration to stop(), or to its end, and adds four counters to the benchmark:
 //
 //     allocs/op   allocations for each iteration
 //     bytes/op    bytes for each iteration, as requested
 //     peak        most bytes alive at one time; with several threads the sum of their peaks
 //     live        bytes still alive at the end
 //
-// Objects that are still alive, and a broken limit, are errors of the benchmark. With a
-// benchmark_gate (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides; without one every
-// run, also the first of one iteration, which fills caches.
+// Live objects at the end and broken limits are errors of the benchmark. With a benchmark_gate
+// (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides. Without a gate every run is judged,
+// also the first run of one iteration, which fills caches.
 //
-// What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted; a
-// peak of fewer bytes than that is then shown as the least it can have been. A label of more than
-// 15 characters is only known from a run that kept stacks, and of one thread: with several, or a
-// fixed number of iterations, call stop() before. What one thread allocates and another one frees
-// when the loop of the first has ended counts as alive.
+// What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted. If
+// the peak of the loop was below the bytes that they keep, `peak` shows the least that it can have
+// been. A label of more than 15 characters is known only from a run that kept stacks and had one
+// thread: with several threads, or a fixed number of iterations, call stop() before SetLabel(). An
+// object counts as alive if another thread frees it after the loop of the thread that allocated it
+// has ended.
 //
-// Cost: some 8 ns for each allocation and its free, which is in the times that are shown. Runs of
-// one iteration, which is the first of almost every benchmark, keep the stacks too (16 ns), so that
-// a leak can be named.
+// Cost: about 8 ns for each allocation and its free, which the shown times include. Runs of one
+// iteration keep the stacks, too (16 ns), so that a leak can be named; the first run of almost
+// every benchmark is one.
 class benchmark_scope {
 public:
-    // Without the hooks in the process: an error of the benchmark that says what to add.
+    // If the process has no hooks, the benchmark gets an error that says what to add.
     explicit benchmark_scope(benchmark::State& state, const char* file = __builtin_FILE(),
                              int line = __builtin_LINE());
-    // Records in each run as told: with `exact` a leak is always named, `counters` costs least.
-    // `sampled` is an error of the benchmark: it would give estimates.
+    // `wanted` says what each run records: with `exact` a leak is always named, `counters` costs
+    // least. `sampled` is an error of the benchmark, because it would give estimates.
     benchmark_scope(benchmark::State& state, recording wanted, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
-    // With keep_within(budget).
+    // Also calls keep_within(budget).
     benchmark_scope(benchmark::State& state, const allocation_budget& budget,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE())
         : benchmark_scope(state, file, line) {
@@ -33780,31 +33860,31 @@ public:
     benchmark_scope(const benchmark_scope&) = delete;
     benchmark_scope& operator=(const benchmark_scope&) = delete;
 
-    // What breaks the budget is an error of the benchmark, also too little where the budget has a
-    // least. `allocations` and `bytes` hold for each iteration, as the mean of the run;
-    // `peak_bytes`, `live_objects` and `live_bytes` for the run; all for the threads together.
-    // Unless live_objects or live_bytes are limited, nothing may be alive at the end; of this and
-    // may_keep() the later call counts. A budget that cannot be kept (a negative limit, a least
-    // above its most) is an error of the benchmark too, with -fno-exceptions an abort.
+    // A broken budget is an error of the benchmark; so is using less than the least of the budget.
+    // `allocations` and `bytes` are for each iteration, as the mean of the run; `peak_bytes`,
+    // `live_objects` and `live_bytes` are for the run. All are for the threads together. Unless
+    // live_objects or live_bytes are limited, nothing may be alive at the end; if may_keep() is
+    // called as well, the later call counts. A budget that cannot be kept (a negative limit, a
+    // least above its most) is an error of the benchmark, too; with -fno-exceptions it aborts.
     void keep_within(const allocation_budget& budget);
 
-    // The same for fractions of an allocation or byte: more than this is an error. A negative
-    // limit, or NaN, is an error too.
+    // The same for fractions of an allocation or a byte: using more than `most` is an error. A
+    // negative limit, or NaN, is an error, too.
     void at_most(const benchmark_limits& most);
 
-    // So many objects may be alive at the end, all threads together.
+    // So many objects may be alive at the end, for all threads together.
     void may_keep(std::uint64_t objects) noexcept {
         rule_.limits[detail::quantity::live_objects] = {0, static_cast<double>(objects)};
     }
 
-    // Ends the counting. What the function does afterwards is not charged.
+    // Stops counting. What the function does afterwards is not charged.
     void stop();
 
-    // The numbers of this thread up to now. Allocates nothing.
+    // The numbers of this thread so far. Allocates nothing.
     allocation_counts counts() const noexcept { return window_->counts(); }
 
 private:
-    // The nodes of counters that the function has added.
+    // The nodes of the counters that the function has added.
     allocation_counts counts_of_new_counters() const;
     // The text of a label that Google Benchmark keeps.
     allocation_counts label_counts();
@@ -33822,16 +33902,16 @@ private:
 
 namespace detail {
 
-// How many gates there are: then scopes leave the judgement to them.
+// The number of gates that exist. If there is one, scopes leave the verdict to it.
 inline std::atomic<int> benchmark_gates{0};
 
-// The extra pass of a benchmark_memory_manager: it asks the scopes of that pass.
+// The extra pass of a benchmark_memory_manager, and the numbers of the scopes in that pass.
 struct benchmark_memory_pass {
     bool is_open = false;
     bool had_scope = false;
     allocation_counts totals;
 
-    // Scopes of one function come one after the other.
+    // The scopes of one function run one after the other, so their numbers are added.
     void add(const allocation_counts& more) noexcept {
         had_scope = true;
         totals.allocations += more.allocations;
@@ -33861,7 +33941,7 @@ inline benchmark_usage usage_of(const allocation_counts& totals, double iteratio
             number(totals.peak_bytes)};
 }
 
-// The totals without Google Benchmark's objects, which are still alive.
+// The totals without the objects that Google Benchmark keeps, which are still alive.
 inline allocation_counts without_own(allocation_counts totals,
                                      const allocation_counts& own) noexcept {
     if (own.allocations == 0 || own.allocations > totals.live_objects()) return totals;
@@ -33869,7 +33949,7 @@ inline allocation_counts without_own(allocation_counts totals,
     totals.allocations -= own.allocations;
     totals.bytes_allocated -= own.bytes_allocated;
     if (!were_in_the_peak) return totals;
-    // The rest had a peak below that of both. It was at least this.
+    // The peak without them was lower and is not known. It was at least this.
     const std::uint64_t mean =
         totals.allocations != 0
             ? (totals.bytes_allocated + totals.allocations - 1) / totals.allocations
@@ -33907,7 +33987,7 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
 }
 
 inline allocation_counts benchmark_scope::counts_of_new_counters() const {
-    // A copy takes as much as the counters did.
+    // A copy allocates as much as the counters did.
     const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
     benchmark::UserCounters copied;
     for (const auto& counter : state_.counters) {
@@ -33945,7 +34025,7 @@ inline benchmark_scope::~benchmark_scope() {
     report(detail::without_own(detail::without_own(info.totals, own), label_counts()));
 }
 
-// With several threads it is anybody's guess which of them allocated the text they share.
+// With several threads it is unknown which of them allocated the text that they share.
 inline allocation_counts benchmark_scope::label_counts() {
     if (state_.threads() != 1) return {};
     if (!keeps_stacks_) return detail::remembered.label_under(rule_);
@@ -33964,7 +34044,7 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
                                (is_one ? " iteration: " : " iterations: ");
         if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
     }
-    // Google Benchmark adds the counters of the threads, then divides as the flags say.
+    // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
     const detail::benchmark_usage values = detail::usage_of(totals, 1);
@@ -33977,7 +34057,7 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
     }
     detail::remembered.scope_ended(rule_);
     if (is_judged_later) return;
-    // Each thread for itself: nobody here sees the sums.
+    // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
     const std::string message = detail::judge(rule_, detail::usage_of(totals, iterations()), place);
@@ -34028,14 +34108,15 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Passes runs on to another reporter, with what it needs to show them right:
-// - a run that leaks or breaks a limit has become an error, with its numbers where the format shows
-//   both; its aggregates are left out, as Google Benchmark leaves out those of its own errors;
-// - the memory fields of JSON are filled from the run itself (all threads, every repetition);
-// - `pad_errors`: runs that failed get the four counters, all 0. CSV needs that (it shows none of
-//   them): its header has the columns of the first run, and a later column ends the program.
-// While a gate exists, scopes do not fail runs themselves. Each reporter needs one: also that of
-// --benchmark_out, or its file shows the inner counter of the scopes.
+// Passes runs on to another reporter, and adds what that one needs to show them correctly:
+// - A run that leaks or breaks a limit becomes an error. It keeps its numbers if the format shows
+//   both. Its aggregates are left out, as Google Benchmark leaves out those of its own errors.
+// - The memory fields of JSON are filled from the run itself (all threads, every repetition).
+// - `pad_errors`: runs that failed get the four counters, all 0. CSV needs them, although it does
+//   not show them: its header has the columns of the first run, and a column that only a later run
+//   has ends the program.
+// While a gate exists, scopes do not fail runs themselves. Each reporter needs its own gate, also
+// that of --benchmark_out; without one its file shows the internal counter of the scopes.
 class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
@@ -34047,10 +34128,12 @@ public:
     benchmark_gate(const benchmark_gate&) = delete;
     benchmark_gate& operator=(const benchmark_gate&) = delete;
 
-    // Reported runs that failed: ours and those of SkipWithError().
+    // The number of reported runs that failed: those that the gate failed, and those that called
+    // SkipWithError().
     std::size_t failures() const noexcept { return failures_; }
 
-    // For Google Benchmark. Not each is virtual in each release: no `override`.
+    // Called by Google Benchmark. Not every release has all of them as virtual functions, so there
+    // is no `override`.
     bool ReportContext(const Context& context);
     void ReportRuns(const std::vector<Run>& runs);
     void ReportRunsConfig(double min_time, bool has_iterations,
@@ -34063,12 +34146,12 @@ public:
     void Finalize() { reporter_.Finalize(); }
 
 private:
-    // Judges the run, too.
+    // This also judges the run.
     bool is_shown(Run& run);
 
     benchmark::BenchmarkReporter& reporter_;
     bool pads_errors_;
-    std::map<std::string, bool> has_failed_;  // benchmarks of which a run was reported
+    std::map<std::string, bool> has_failed_;  // of each benchmark with a reported run
     std::size_t failures_ = 0;
 };
 
@@ -34087,8 +34170,8 @@ inline bool has_scope(const benchmark_run& run) {
     return run.counters.find(objects_counter) != run.counters.end();
 }
 
-// Room for a result that is not constructed: its constructor uses a constant that shared libraries
-// of older releases do not export.
+// Memory for a result without constructing one: the constructor uses a constant that shared
+// libraries of older releases do not export.
 using memory_result = benchmark::MemoryManager::Result;
 using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
 static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
@@ -34116,8 +34199,8 @@ inline bool benchmark_gate::ReportContext(const Context& context) {
     return reporter_.ReportContext(context);
 }
 
-// Aggregates are judged only where they are all that is reported of a benchmark
-// (--benchmark_report_aggregates_only). They may come in a call of their own, after the runs.
+// Aggregates are judged only if nothing else of a benchmark is reported
+// (--benchmark_report_aggregates_only). They may come in a separate call, after the runs.
 inline bool benchmark_gate::is_shown(Run& run) {
     const std::string name = run.run_name.str();
     const bool is_aggregate = run.run_type != Run::RT_Iteration;
@@ -34130,7 +34213,8 @@ inline bool benchmark_gate::is_shown(Run& run) {
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
-    // The coefficient of variation of zeros, which older releases print and JSON cannot say.
+    // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
+    // express it.
     for (auto& [counter, number] : run.counters) {
         if (is_aggregate && detail::has_scope(run) && std::isnan(number.value)) number.value = 0;
     }
@@ -34140,7 +34224,7 @@ inline bool benchmark_gate::is_shown(Run& run) {
     run.counters.erase(detail::objects_counter);
     if (has_failed) ++failures_;
     if (has_failed || !is_aggregate) has_failed_[name] |= has_failed;
-    // The statistics over runs of which one failed say nothing.
+    // Statistics over runs say nothing if one of the runs failed.
     return !is_aggregate || has_failed || has_failed_.count(name) == 0 || !has_failed_[name];
 }
 
@@ -34167,23 +34251,24 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <memory>
 
-// google_benchmark_memory_manager.hpp - Google Benchmark's own memory fields, from our windows.
+// google_benchmark_memory_manager.hpp - fills Google Benchmark's own memory fields from a window.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Fills num_allocs, max_bytes_used, total_allocated_bytes and net_heap_growth. Google Benchmark
-// calls the function once more for them, with up to 16 iterations on one thread.
+// Fills num_allocs, max_bytes_used, total_allocated_bytes and net_heap_growth. For these fields
+// Google Benchmark calls the function once more, with up to 16 iterations on one thread.
 //
-// Where the function has a benchmark_scope, its numbers are taken: nothing but the loop. Otherwise
-// all that the thread allocates in the pass, where releases up to 1.9.5 allocate one object of
-// their own and call Setup and Teardown. Releases up to 1.9.1 keep pointers to results that have
-// moved: with two repetitions or more their memory fields are wrong whoever fills them.
+// If the function has a benchmark_scope, the numbers are those of the scope: only the loop counts.
+// Otherwise all that the thread allocates in the pass counts, also what Google Benchmark allocates:
+// releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
+// keep pointers to results that have moved: with two or more repetitions their memory fields are
+// wrong, whoever fills them.
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
-    // Which of these are virtual differs between releases: no `override`.
+    // Releases differ in which of these are virtual, so there is no `override`.
     void Start();
     void Stop(Result& result) { fill(result); }
     void Stop(Result* result) { fill(*result); }
@@ -34226,21 +34311,21 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <cstdlib>
 
-// google_benchmark.hpp - allocations of benchmarks beside their times; leaks and limits as errors.
+// google_benchmark.hpp - allocations of benchmarks beside their times; leaks are errors.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// What BENCHMARK_MAIN does, with gates before the reporters. 0; 1 when a reported run failed or an
-// argument is not known. To be called once, from main().
+// Does what BENCHMARK_MAIN does, with a benchmark_gate before each reporter. Returns 0, or 1 if a
+// reported run failed or an argument is unknown. Call it once, from main().
 int run_benchmarks(int argc, char** argv);
 
 namespace detail {
 
-// As Google Benchmark reads its flags: the environment, then the arguments, the last one counts. It
-// does not tell which reporters there will be.
+// Reads a flag as Google Benchmark does: first the environment, then the arguments; the last one
+// counts. This is needed because Google Benchmark does not tell which reporters it will use.
 inline std::string flag_of(int argc, char** argv, const std::string& start, const char* variable,
                            const char* otherwise) {
     const char* const found = ::secure_getenv(variable);
@@ -34252,7 +34337,7 @@ inline std::string flag_of(int argc, char** argv, const std::string& start, cons
     return value;
 }
 
-// Null when the format is not known.
+// Null if the format is unknown.
 inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
     using benchmark::ConsoleReporter;
     std::unique_ptr<benchmark::BenchmarkReporter> made;
@@ -34279,7 +34364,7 @@ inline int run_benchmarks(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
 
-    // A raw pointer in older releases, a unique_ptr in newer ones.
+    // Older releases return a raw pointer, newer ones a unique_ptr.
     const std::unique_ptr<benchmark::BenchmarkReporter> display{
         benchmark::CreateDefaultDisplayReporter()};
     const auto written = file.empty() ? nullptr : detail::reporter_of(file_format);
@@ -34311,7 +34396,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <gtest/gtest.h>
 
-// gtest_framework.hpp - what is GoogleTest's own: its names, its failures, the blocks in its tests.
+// gtest_framework.hpp - what only GoogleTest has: its names, its failures, the blocks in its tests.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_FRAMEWORK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GTEST_FRAMEWORK_HPP
@@ -34352,8 +34437,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 #define ALLOCSCOPE_GTEST_EXPECT_(check, ...) \
     ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, false, "", __VA_ARGS__)
-// GTEST_FAIL_AT returns by itself in newer versions only. The switch keeps an `else` behind the
-// block from being taken for one of this `if`.
+// GTEST_FAIL_AT returns by itself only in newer versions. The switch keeps an `else` after the
+// block from being taken for the else of this `if`.
 #define ALLOCSCOPE_GTEST_ASSERT_(check, ...)                                                    \
     switch (0)                                                                                  \
     case 0:                                                                                     \
@@ -34364,7 +34449,7 @@ ALLOCSCOPE_NAMESPACE_END
         return;                                                                                 \
     } else
 
-// Nothing that is allocated in the block, by any thread, is alive at its end.
+// Nothing that any thread allocates in the block is alive at its end.
 #define ALLOCSCOPE_EXPECT_NO_LEAKS \
     ALLOCSCOPE_GTEST_EXPECT_(block_without_leaks, ::allocscope::threads::all)
 #define ALLOCSCOPE_ASSERT_NO_LEAKS \
@@ -34379,13 +34464,13 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_ASSERT_NO_ALLOCATIONS \
     ALLOCSCOPE_GTEST_ASSERT_(block_without, ::allocscope::forbidden::allocations)
 
-// `most` is any integer; a negative one is refused by name.
+// `most` is any integer; a negative one fails, and the message names it.
 #define ALLOCSCOPE_EXPECT_ALLOCATIONS_AT_MOST(most) \
     ALLOCSCOPE_EXPECT_WITHIN_BUDGET(::allocscope::detail::allocations_at_most(most))
 #define ALLOCSCOPE_ASSERT_ALLOCATIONS_AT_MOST(most) \
     ALLOCSCOPE_ASSERT_WITHIN_BUDGET(::allocscope::detail::allocations_at_most(most))
 
-// An allocation_budget; commas of an initialiser may stand in it.
+// The argument is an allocation_budget. An initialiser with commas works, too.
 #define ALLOCSCOPE_EXPECT_WITHIN_BUDGET(...) \
     ALLOCSCOPE_GTEST_EXPECT_(block_within_budget, __VA_ARGS__)
 #define ALLOCSCOPE_ASSERT_WITHIN_BUDGET(...) \
@@ -34399,7 +34484,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <memory>
 
-// gtest_listener.hpp - measures each test of GoogleTest, and each suite if wanted.
+// gtest_listener.hpp - measures each test of GoogleTest, and each suite on request.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
@@ -34407,7 +34492,7 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct gtest_leak_options {
-    leak_options leaks;          // what every test may leave alive; texts must stay valid
+    leak_options leaks;          // what every test may leave alive; the texts must stay valid
     bool checks_tests = true;    // each test by itself
     bool checks_suites = false;  // each suite from SetUpTestSuite to TearDownTestSuite
     int warm_up_iterations = 0;  // of --gtest_repeat: not judged, so that caches are filled
@@ -34415,8 +34500,8 @@ struct gtest_leak_options {
 
 namespace detail {
 
-// GoogleTest has no public way to run a test again. What is private can be named where a template
-// is instantiated explicitly; these two members are as old as GoogleTest.
+// GoogleTest has no public way to run a test again. An explicit template instantiation may name
+// private members; these two have existed in every release of GoogleTest.
 template <::testing::internal::TestFactoryBase* const ::testing::TestInfo::*factory,
           void (::testing::Test::*run)()>
 struct gtest_privates {
@@ -34429,7 +34514,7 @@ template struct gtest_privates<&::testing::TestInfo::factory_, &::testing::Test:
 ::testing::Test* make_gtest_fixture(const ::testing::TestInfo& test);
 void run_gtest_fixture(::testing::Test& made);
 
-// One window of the listener, a test's or a suite's.
+// One window of the listener: that of a test or that of a suite.
 class gtest_window {
 public:
     void open(std::string name, const leak_options& wanted) {
@@ -34445,7 +34530,7 @@ public:
         leaks_.reset();
         return found;
     }
-    // As close(), but of a test that fills caches.
+    // Like close(), but for a test that fills caches.
     check_result close_repeated(said_of_leaks& said, const ::testing::TestInfo& test) {
         if (leaks_->counts().live_objects() == 0) return close(said);
         leaks_.reset();
@@ -34457,7 +34542,7 @@ public:
     }
 
 private:
-    // Points into `said`.
+    // The result points into `said`.
     leak_options limits(said_of_leaks& said) const {
         const pause_recording pause;
         return said.add_to(*wanted_);
@@ -34481,11 +34566,11 @@ public:
                               wanted.warm_up_iterations);
     }
 
-    // What the last test was found to be; has not passed when none was judged.
+    // The result of the last test; it has not passed if none was judged.
     const check_result& last_result() const noexcept { return last_; }
 
     void OnTestProgramStart(const ::testing::UnitTest&) override {
-        SUCCEED();  // the first result of all makes GoogleTest allocate what it keeps for good
+        SUCCEED();  // for its first result GoogleTest allocates what it keeps
         detail::hide_runners(detail::gtest_names);
         refuse_without_hooks();
     }
@@ -34514,7 +34599,7 @@ public:
         if (said.is_ignored() || has_end_of_its_own(test)) return test_.drop();
         if (said.is_repeated() || wanted_.leaks.only_repeated_leaks) {
             last_ = test_.close_repeated(said, test);
-            detail::test_that_runs.take();  // what it said has been heard
+            detail::test_that_runs.take();  // drops its remarks: they were heard on the first run
             if (has_end_of_its_own(test)) return;
         } else {
             last_ = test_.close(said);
@@ -34527,8 +34612,8 @@ public:
         const pause_recording pause;
         suite_said_.add(detail::test_that_runs.end());  // of TearDownTestSuite
         if (!suite_.is_open()) return;
-        // What a skipped test left behind is in the suite's window, too, and so are the caches of
-        // one that is repeated.
+        // The window of the suite also contains what a skipped test left behind, and the caches of
+        // a test that is repeated.
         if (suite_said_.is_ignored() || suite_said_.is_repeated() ||
             wanted_.leaks.only_repeated_leaks || suite.Failed() ||
             suite.skipped_test_count() != 0) {
@@ -34541,7 +34626,7 @@ public:
     }
 
 private:
-    // Once, and as a failure outside any test: the exit code is then 1.
+    // Fails once, outside any test: the exit code is then 1.
     void refuse_without_hooks() {
         const char* refusal = detail::engine_refusal(detail::find_engine());
         is_refused_ = refusal[0] != '\0';
@@ -34579,8 +34664,8 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline bool check_every_gtest_test(
 
 ALLOCSCOPE_NAMESPACE_END
 
-// For programs that get their main from GoogleTest: in one .cpp, at namespace scope. An argument is
-// the gtest_leak_options.
+// For programs that get their main() from GoogleTest. Use it in one .cpp, at namespace scope. The
+// argument is the gtest_leak_options.
 #define ALLOCSCOPE_GTEST_CHECK_EVERY_TEST(...)                     \
     [[maybe_unused]] static const bool allocscope_gtest_is_there = \
         ::allocscope::detail::check_every_gtest_test(__VA_ARGS__)
@@ -34631,15 +34716,15 @@ ALLOCSCOPE_NAMESPACE_END
 #include <utility>
 #include <vector>
 
-// stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers, and which.
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers and their names.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 #define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
 ALLOCSCOPE_COOL_BEGIN
 
-// Which of the numbers of a stack is meant, where there is room for one only.
-// The last two are 0 unless the window has details (options::details).
+// Selects one of the numbers of a stack. The last two are 0 unless the window has details
+// (options::details).
 enum class stack_value : int {
     live_bytes,
     live_objects,
@@ -34651,7 +34736,7 @@ enum class stack_value : int {
 
 namespace detail {
 
-// In a difference the first four are two's complement, and the others 0.
+// In a difference the first four are two's complement, and the others are 0.
 struct stack_numbers {
     std::uint64_t objects = 0;  // alive
     std::uint64_t bytes = 0;    // alive
@@ -34696,7 +34781,7 @@ struct stack_numbers {
     }
 };
 
-// Of a stack, or of what one thread allocated at it.
+// The numbers of a stack, or of what one thread allocated at it.
 template <class Stack>
 stack_numbers numbers_of(const Stack& stack) noexcept {
     stack_numbers numbers{
@@ -34723,7 +34808,7 @@ inline stack_numbers sum_of_stacks(const snapshot& rows) {
     return sum;
 }
 
-// As a person names it; for `live_bytes`: "live bytes".
+// The name for people; for `live_bytes`: "live bytes".
 inline const char* name_of(stack_value which) noexcept {
     switch (which) {
         case stack_value::live_objects:
@@ -34748,7 +34833,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
-// stack_source.hpp - stacks one after the other: those of a snapshot, or those of its file.
+// stack_source.hpp - passes stacks one after the other, from a snapshot or from its file.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
 #define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
@@ -34784,7 +34869,7 @@ struct frame_span {
     std::size_t count;
 };
 
-// Stacks that are not laid out. They are numbered in the order of for_each().
+// Stacks whose frames are not laid out in memory. They are numbered in the order of for_each().
 struct stack_source {
     using visit = void (*)(void* visitor, const snapshot::stack& stack);
     using visit_numbers = void (*)(void* visitor, const snapshot::stack& stack,
@@ -34795,7 +34880,7 @@ struct stack_source {
     // The same; `stack` has no frames of its own.
     void (*for_each_by_numbers)(const void* of, void* visitor, visit_numbers work);
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
-    // Of a row without frames, by its place in the snapshot.
+    // The frames of a row that has none, by its position in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
     row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
@@ -34811,7 +34896,7 @@ struct stack_source {
 
 class shown_stacks {
 public:
-    // Without a source the snapshot lays its stacks out.
+    // Without a source, the snapshot lays its stacks out in memory.
     explicit shown_stacks(const snapshot& rows, const stack_source* source = nullptr)
         : rows_(rows), source_(source) {
         if (source != nullptr) return;
@@ -34892,7 +34977,7 @@ public:
         const auto modules = rows_.modules();
         work(modules.begin(), modules.size());
     }
-    // Calls work(threads, count); those that for_each_part() of the stacks names.
+    // Calls work(threads, count) with the threads to which for_each_part() of the stacks refers.
     template <class Work>
     void with_threads(const Work& work) const {
         if (source_ != nullptr) {
@@ -34952,7 +35037,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What the targets have in common: an errno value, or a sentence of their own.
+// What all targets share: an errno value, or a sentence of their own.
 class target_problem {
 public:
     std::string problem() const {
@@ -34993,7 +35078,7 @@ public:
         shown << '\'';
         return shown.c_str();
     }
-    // Where a text would be seen, if that is known; else -1.
+    // The descriptor on which a text would be seen, if it is known; else -1.
     int descriptor() const noexcept { return path_ != nullptr ? descriptor_named_by(path_) : -1; }
 
 private:
@@ -35019,7 +35104,7 @@ private:
     int descriptor_;
 };
 
-// Flushed at the end, so that a full disk is noticed here and not at the end of the program.
+// Flushed at the end, so that a full disk is noticed here and not when the program ends.
 class stdio_target : public target_problem {
 public:
     explicit stdio_target(std::FILE* file) noexcept : file_(file) {}
@@ -35088,14 +35173,14 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
 
-// text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
+// text_sink.hpp - writes a finished report to a path, a descriptor or a stdio file.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 #define ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// A report could not be written. what() says where to and why.
+// A report could not be written. what() says where it should go and why it could not.
 class report_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -35107,7 +35192,7 @@ inline std::string report_problem(const std::string& target, const std::string& 
     return "cannot write report to " + target + ": " + reason;
 }
 
-// True, and `error` stays; or false, and `error` says why.
+// Returns true and leaves `error` unchanged; or returns false, and `error` says why.
 template <class Target>
 bool put_report(text report, Target&& wanted, std::string& error) {
     auto target = target_for(wanted);
@@ -35116,7 +35201,7 @@ bool put_report(text report, Target&& wanted, std::string& error) {
     return false;
 }
 
-// Without exceptions the message goes to stderr: a report that fails must not end the program.
+// Without exceptions the message goes to stderr, because a failed report must not end the program.
 inline void raise_report_error(const std::string& message) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     std::fputs(("allocscope: " + message + '\n').c_str(), stderr);
@@ -35131,7 +35216,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 
-// format_job.hpp - one snapshot is written in one format: what every writer is given.
+// format_job.hpp - writes one snapshot in one format: what every writer gets.
 
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
 #define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
@@ -35140,7 +35225,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A text that is handed on whenever about a megabyte of it has gathered.
+// A text that is passed on whenever it has about a megabyte.
 class piecewise_text {
 public:
     using put_piece = bool (*)(void* target, text piece);
@@ -35150,11 +35235,11 @@ public:
 
     text_out gathered;  // written to
 
-    // Called between two pieces of work: what was gathered may go.
+    // Call it between two pieces of work: then the text may be passed on.
     void may_go() {
         if (gathered.size() >= enough_bytes) hand_on();
     }
-    // False: one of the pieces could not be written.
+    // Returns false if one of the pieces could not be written.
     bool finish() {
         hand_on();
         return is_written_;
@@ -35193,7 +35278,7 @@ struct format_job {
     }
 };
 
-// False: the job has refused. Nothing was written then.
+// Returns false if the job has refused. Nothing was written then.
 using format_body = bool (*)(format_job& job);
 
 // --- stacks ---
@@ -35246,7 +35331,8 @@ inline bool has_stacks_to_write(format_job& job) {
     return job.refuse("memory for the stacks was refused");
 }
 
-// For formats that have no negative numbers: a difference may be written when nothing became less.
+// For formats that have no negative numbers: they can write a difference in which nothing became
+// less.
 inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
@@ -35268,7 +35354,7 @@ inline bool has_writable_stacks(format_job& job) {
 
 // --- from the call of a user to the body ---
 
-// Opened with the first piece: a job that refuses leaves no trace.
+// Opened with the first piece, so that a job that refuses leaves no file.
 template <class Target>
 struct lazy_target {
     Target& target;
@@ -35309,7 +35395,7 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same, with running out of memory as one more reason not to write.
+// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
@@ -35334,7 +35420,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
 
-// frame_text.hpp - what a frame is called in the formats of other tools.
+// frame_text.hpp - the names of frames in the formats of other tools.
 
 #ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 #define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
@@ -35347,7 +35433,7 @@ inline bool is_empty(const char* name) noexcept {
     return name == nullptr || name[0] == '\0';
 }
 
-// The function; without one the module with an offset.
+// Writes the function; if there is none, the module with an offset.
 inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
     if (!is_empty(frame.function)) {
         write_printable(out, frame.function);
@@ -35357,7 +35443,7 @@ inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
     if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
 }
 
-// As Valgrind's tools write it.
+// Writes the frame as Valgrind's tools do.
 inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
     out << "0x" << hexadecimal{frame.address} << ": ";
     write_frame_name(out, frame);
@@ -35372,9 +35458,9 @@ inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
     out << ')';
 }
 
-// Puts `instead` in the place of each character of `unwanted` in what was written since `from`.
+// Replaces each character of `unwanted` in what was written since `from`.
 inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
-    // The text is ours: only its view is constant.
+    // The text belongs to the caller; only its view is constant.
     char* written = const_cast<char*>(out.view().data());
     for (std::size_t i = from; i < out.size(); ++i) {
         if (unwanted.find(written[i]) != text::npos) written[i] = instead;
@@ -35387,7 +35473,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
-// number_run.hpp - numbers with commas between them: 17,4,2031.
+// number_run.hpp - writes numbers with commas between them: 17,4,2031.
 
 #ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
 #define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
@@ -35398,7 +35484,8 @@ namespace detail {
 
 constexpr std::size_t longest_decimal = 20;
 
-// The digits of a number; returns the end. The base is known here, so nothing is divided.
+// Writes the digits of a number and returns their end. The base is a constant, so nothing is
+// divided.
 inline char* put_decimal(char* at, std::uint64_t value) noexcept {
     char digits[longest_decimal];
     std::size_t begin = sizeof digits;
@@ -35446,7 +35533,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
 
-// summary_lines.hpp - what a format of another tool has no place for, in sentences.
+// summary_lines.hpp - facts for which a format of another tool has no field, in sentences.
 
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
 #define ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
@@ -35491,7 +35578,7 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
     if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
 }
 
-// `work` gets one line after the other, without its end.
+// Calls `work` with one line after the other, each without its line end.
 template <class Work>
 void for_each_summary_line(format_job& job, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
@@ -35508,7 +35595,7 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);
@@ -35578,7 +35665,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 
-// frame_book.hpp - the different frames of many stacks, each with a number.
+// frame_book.hpp - gives each different frame of many stacks a number.
 
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
@@ -35588,8 +35675,8 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 enum class frames_differ_by {
-    address,  // two calls on one line are two frames
-    place     // function, file and line; where the function is unknown, module and offset
+    address,  // two calls on one line are different frames
+    place     // function, file and line; if the function is unknown, module and offset
 };
 
 struct frame_key {
@@ -35614,7 +35701,7 @@ inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
     return hash_finish(hash_step(hash, key.column));
 }
 
-// A frame as it was met: equal ones are copies of each other.
+// A frame as it was met: two of them are equal if they are copies of each other.
 struct met_frame {
     snapshot::frame frame;
 };
@@ -35650,7 +35737,7 @@ public:
         near_.resize(near_count);
     }
 
-    // The first one is 0.
+    // The first number is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
         std::uint32_t& near = near_[hash_of_copy(frame) & (near_count - 1)];
         if (near != 0) {
@@ -35679,18 +35766,18 @@ public:
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
-    // Good until the next number_of().
+    // Valid until the next number_of().
     const snapshot::frame& operator[](std::size_t number) const noexcept { return frames_[number]; }
 
 private:
-    // A snapshot that somebody made by hand may have each text in as many places as frames.
+    // A snapshot that was made by hand may have a separate copy of each text for each frame.
     static constexpr std::size_t most_met = std::size_t{1} << 20U;
-    // Neighbours share most of their frames, and those are found here at once.
+    // Neighbouring stacks share most of their frames, which are found here at once.
     static constexpr std::size_t near_count = 8192;
 
     struct met_number {
         std::uint32_t number;
-        std::uint32_t met;  // how many frames were met up to this one
+        std::uint32_t met;  // how many frames had been met, this one included
     };
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {
@@ -35744,7 +35831,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// A line of a function, and the function that is called there; none: what the line itself costs.
+// A line of a function, and the function that is called there; without a callee, the cost of the
+// line itself.
 struct callgrind_key {
     std::uint32_t function;
     std::uint32_t line;
@@ -35793,7 +35881,7 @@ public:
     }
 
 private:
-    // In the order of the file.
+    // The members are in the order of the file.
     struct cost {
         std::uint64_t bytes, objects, bytes_allocated, allocations;
         void add(const cost& more) noexcept {
@@ -35870,7 +35958,7 @@ private:
         costs_[{caller, line, callgrind_no_callee}].add(numbers);
     }
 
-    // The numbers of the costs, those of each function side by side.
+    // The numbers of the costs; those of each function are side by side.
     list<std::uint32_t> costs_by_function() {
         list<std::uint32_t> next{job_.memory};
         next.resize(functions_.size() + 1);
@@ -35901,7 +35989,7 @@ private:
         is_text_written_.resize(2 * texts_.size());
     }
 
-    // Each name stands in the file once. Files and functions are numbered apart.
+    // Each name is written once. Files and functions are numbered separately.
     void write_name(std::uint32_t number, bool is_file) {
         out_ << '(' << decimal{std::uint64_t{number} + 1} << ')';
         bool& is_written = is_text_written_[2 * std::size_t{number} + (is_file ? 1 : 0)];
@@ -35946,7 +36034,7 @@ private:
     text_numbers texts_;
     table<function_key, std::uint32_t> functions_;
     list<std::uint32_t> function_of_frame_;
-    list<std::uint64_t> last_stack_of_;  // of each function: the last stack it was met in, from 1
+    list<std::uint64_t> last_stack_of_;  // for each function: the last stack that had it, from 1
     std::uint64_t stack_number_ = 0;
     table<callgrind_key, cost> costs_;
     cost totals_{};
@@ -35961,12 +36049,12 @@ inline bool write_callgrind_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_callgrind(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_callgrind_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_callgrind(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_callgrind_body, rows, target, error);
@@ -35976,7 +36064,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 
-// place_numbers.hpp - where stacks allocate: a place is file, line and type, and has one number.
+// place_numbers.hpp - numbers the places where stacks allocate: file, line and type.
 
 #ifndef ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
 #define ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
@@ -35988,7 +36076,7 @@ namespace detail {
 struct place_key {
     std::uint32_t file, type;
     int line;
-    std::uint64_t offset;  // counts only where there is no line
+    std::uint64_t offset;  // used only if there is no line
 };
 
 inline bool operator==(const place_key& a, const place_key& b) noexcept {
@@ -36010,7 +36098,7 @@ public:
         bool is_new;
     };
 
-    // Of a row or a stack.
+    // Takes a row or a stack.
     template <class Row>
     place_number meet(const Row& row) {
         const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
@@ -36024,7 +36112,7 @@ private:
     table<place_key, std::size_t> numbers_;
 };
 
-// The row says of its place what this stack says, with its frames; not its numbers.
+// Copies what a stack says about its place, and its frames, to a row; but not its numbers.
 inline void describe_row(snapshot::row& row, const snapshot::stack& by) noexcept {
     row.file = by.file;
     row.line = by.line;
@@ -36043,7 +36131,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
 
-// place_sums.hpp - what was allocated at each place: the rows, and the places where all is gone.
+// place_sums.hpp - what was allocated at each place, also where nothing is alive any more.
 
 #ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 #define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
@@ -36056,14 +36144,14 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;    // of one stack: that one is shown where everything was freed
-    std::size_t shown_stack;           // the number of that one
-    snapshot::stack_details* details;  // of a window that has them, else null
+    std::uint64_t most_allocations;    // of one stack, which is shown if everything was freed
+    std::size_t shown_stack;           // the number of this stack
+    snapshot::stack_details* details;  // null unless the window has details
 };
 
 class place_sums {
 public:
-    // The rows first, in their order, then the other places, in the order of their stacks.
+    // The rows come first, in their order; then the other places, in the order of their stacks.
     place_sums(arena& memory, const shown_stacks& stacks)
         : memory_(memory),
           numbers_(memory),
@@ -36081,13 +36169,14 @@ public:
 
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
-    // Those of a row, or of the stack that is shown in its place.
+    // The frames of the row, or those of the stack that is shown for a place without a row.
     frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
         const auto number = static_cast<std::size_t>(&here - begin());
         if (number < row_count_) return stacks.frames_of_row(number, scratch);
         return stacks.frames(here.shown_stack, scratch);
     }
-    // Behind the rows: the places where nothing is alive (in a difference: no more than before).
+    // The first place behind the rows: nothing is alive there (in a difference: no more than
+    // before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
@@ -36102,7 +36191,7 @@ private:
             add_details(*here.details, *stack.details);
         }
         if (at.number < row_count_) return;
-        // The stacks of such a place may cancel out in a difference.
+        // In a difference the stacks of such a place may cancel each other out.
         snapshot::row& row = here.row;
         row.objects += stack.objects;
         row.bytes += stack.bytes;
@@ -36115,7 +36204,7 @@ private:
         here.most_allocations = stack.allocations;
         here.shown_stack = number;
         describe_row(row, stack);
-        row.frames = nullptr;  // they may go with the stack
+        row.frames = nullptr;  // they may be freed with the stack
     }
 
     arena& memory_;
@@ -36131,7 +36220,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 
-// csv_format.hpp - a line for each place, for spreadsheets and data frames.
+// csv_format.hpp - writes a line for each place, for spreadsheets and data frames.
 
 #ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
@@ -36255,12 +36344,12 @@ inline bool write_csv_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_csv(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_csv_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_csv_body, rows, target, error);
@@ -36270,7 +36359,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 
-// json_writer.hpp - JSON, member by member: brackets, commas, and strings that no reader chokes on.
+// json_writer.hpp - writes JSON member by member: brackets, commas, and valid strings.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_WRITER_HPP
 #define ALLOCSCOPE_REPORT_JSON_WRITER_HPP
@@ -36279,16 +36368,16 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Stands for itself in a string.
+// Whether a character is written unchanged in a string.
 inline bool is_plain_in_json(char c) noexcept {
     return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
-// With its quotes. A null pointer is the empty text.
+// Writes a string with its quotes. A null pointer is written as the empty text.
 inline void write_json_string(text_out& out, const char* shown) {
     out << '"';
     while (shown != nullptr && *shown != '\0') {
-        // Nearly all of a name goes in one piece.
+        // Almost all of a name is written in one piece.
         std::size_t plain = 0;
         while (is_plain_in_json(shown[plain])) ++plain;
         if (plain != 0) {
@@ -36337,7 +36426,7 @@ public:
         separate();
         out_ << (is_true ? "true" : "false");
     }
-    // May be negative in a difference.
+    // The number may be negative in a difference.
     void amount(std::uint64_t number) {
         separate();
         out_ << signed_decimal{number, is_signed_};
@@ -36369,7 +36458,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_REPORT_JSON_WRITER_HPP
 
-// dhat_format.hpp - the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
+// dhat_format.hpp - writes the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
 
 #ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
@@ -36438,7 +36527,7 @@ private:
         text_out command{job_.memory};
         command << (is_empty(info.command) ? info.name : info.command)
                 << (info.has_peak_details
-                        ? " (allocscope: Max is that of t-gmax or t-end; when t-gmax was is not"
+                        ? " (allocscope: Max is that of t-gmax or t-end; the time of t-gmax is not"
                           " known)"
                         : " (allocscope: t-gmax and Max are those of t-end)");
         out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
@@ -36490,12 +36579,12 @@ inline bool write_dhat_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_dhat(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_dhat_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_dhat(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_dhat_body, rows, target, error);
@@ -36505,7 +36594,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 
-// folded_format.hpp - stacks on one line each, for flame graphs: main;load;parse 4096
+// folded_format.hpp - writes each stack on one line, for flame graphs: main;load;parse 4096.
 
 #ifndef ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
@@ -36514,7 +36603,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The names of frames as they stand in a line, each with a `;` behind it; each is made once.
+// The names of frames as they are written in a line, each followed by a `;`. Each name is made
+// once.
 class folded_names {
 public:
     explicit folded_names(arena& memory)
@@ -36557,13 +36647,13 @@ inline bool write_folded_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_folded(const snapshot& rows, Target&& target,
                   stack_value value = stack_value::live_bytes) {
     detail::write_or_throw(detail::write_folded_body, rows, target, value);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_folded(const snapshot& rows, Target&& target, std::string& error,
                   stack_value value = stack_value::live_bytes) {
@@ -36574,7 +36664,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 
-// location_book.hpp - return addresses with the calls that were inlined there, each with a number.
+// location_book.hpp - numbers return addresses together with the calls inlined there.
 
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
@@ -36583,7 +36673,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The outermost frame of a location, and the location of those that are inlined there; 0: none.
+// The outermost frame of a location, and the location of the frames inlined there; 0: none.
 struct location_key {
     std::uint32_t inner;
     std::uint32_t frame;
@@ -36619,7 +36709,7 @@ public:
         return number;
     }
 
-    // Numbers are from 1 to size(); some are the inner part of others only.
+    // Numbers are from 1 to size(); some are only the inner part of others.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
     bool is_met(std::uint32_t number) const noexcept {
         return locations_.begin()[number - 1].value.is_met;
@@ -36680,7 +36770,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
-// page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
+// page_paths.hpp - the paths of many stacks; the outer part that they share is kept once.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 #define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
@@ -36689,7 +36779,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Where the last frame was reached from, and that frame.
+// The path above the last frame, and that frame.
 struct page_path {
     std::uint32_t above;
     std::uint32_t frame;
@@ -36702,14 +36792,15 @@ public:
         slots_.resize(first_slots);
     }
 
-    // Room for the paths of so many stacks, before the first one: growing moves all of them.
+    // Reserves memory for the paths of this many stacks; call it before the first, because growing
+    // moves all paths.
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
         while (count < stacks * 6) count *= 2;
         slots_.resize(count);
     }
 
-    // All of them by number; the first is the start.
+    // All paths by number; the first is the start.
     const list<page_path>& all() const noexcept { return paths_; }
 
     std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
@@ -36722,7 +36813,7 @@ public:
         return made;
     }
 
-    // That this will be asked for soon.
+    // Says that this will be asked for soon.
     void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
         __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
     }
@@ -36768,7 +36859,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 
-// heaptrack_format.hpp - a recording for heaptrack_print and heaptrack_gui, made of sums.
+// heaptrack_format.hpp - makes a recording for heaptrack_print and heaptrack_gui from sums.
 
 #ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
@@ -36827,7 +36918,7 @@ public:
     }
 
 private:
-    // --- what the events point to; each is written before it is needed ---
+    // --- what the events refer to; each is written before its first use ---
 
     std::uint32_t string(const char* shown) {
         text_out printable{job_.memory};
@@ -36841,7 +36932,7 @@ private:
         return number;
     }
 
-    // The numbers of the file are in the order of writing.
+    // Numbers in the file are in the order of writing.
     std::uint32_t written(std::uint32_t location) {
         if (location >= written_location_.size()) written_location_.resize(location + 1);
         std::uint32_t& number = written_location_[location];
@@ -36864,10 +36955,10 @@ private:
         return number;
     }
 
-    // The stacks come three times; what their traces are is found out once.
+    // The stacks are passed three times; their traces are found only once.
     void begin_again() noexcept { next_stack_ = 0; }
 
-    // What was known of the stack that comes next: 0 unless its trace has been written.
+    // The trace of the next stack: 0 unless it has been written.
     std::uint32_t& known_trace() {
         if (next_stack_ == trace_of_stack_.size()) trace_of_stack_.push_back(0);
         return trace_of_stack_[next_stack_++];
@@ -36894,7 +36985,7 @@ private:
         return trace;
     }
 
-    // Two letters and one or two numbers; most lines of the file are of this kind.
+    // Writes two letters and one or two numbers; most lines of the file are of this kind.
     void write_line(const char (&letters)[3], std::uint64_t number) {
         char line[2 + longest_hexadecimal + 1] = {letters[0], letters[1]};
         char* end = put_hexadecimal(line + 2, number);
@@ -36925,10 +37016,11 @@ private:
     }
     void write_free(std::uint64_t allocation) { write_line("- ", allocation); }
 
-    // What of a stack has been freed: so many objects of `size` bytes, and of one more.
+    // What was freed of a stack: `count` objects of `size` bytes, `larger` of them with one byte
+    // more.
     struct freed_objects {
         std::uint64_t count, size, larger, temporary;
-        // Of the larger ones, and of the others, how many are temporary.
+        // How many of the larger objects are temporary, and how many of the others.
         std::uint64_t temporary_larger() const noexcept {
             return temporary < larger ? temporary : larger;
         }
@@ -37010,7 +37102,7 @@ private:
     std::size_t next_stack_ = 0;
     text_out line_;
     std::uint64_t allocation_count_ = 0;
-    std::uint64_t waiting_ = 0;  // was born last and is to be freed
+    std::uint64_t waiting_ = 0;  // the last object that was born and must still be freed
     bool has_waiting_ = false;
 };
 
@@ -37036,12 +37128,12 @@ inline bool write_heaptrack_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_heaptrack(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_heaptrack_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_heaptrack_body, rows, target, error);
@@ -37316,7 +37408,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_MEMORY_USE_HPP
 
-// thread_parts.hpp - the threads of stacks: part by part, and summed where stacks are.
+// thread_parts.hpp - the parts of stacks that belong to threads: loops over them and sums.
 
 #ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 #define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
@@ -37325,14 +37417,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// All of a stack that one thread allocated.
+// The whole stack as the part of its only thread.
 inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
     return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
             stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
             stack.bytes_low,       stack.bytes_high, stack.details};
 }
 
-// None where the threads are not known.
+// Calls work(part) for each; for none if the threads are unknown.
 template <class Work>
 void for_each_part(const snapshot::stack& stack, const Work& work) {
     if (stack.thread_count == 1) {
@@ -37342,7 +37434,7 @@ void for_each_part(const snapshot::stack& stack, const Work& work) {
     for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
 }
 
-// Which threads a stack is of. `memory` keeps the parts.
+// Sets the threads of a stack. `memory` keeps the parts.
 inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                         arena& memory) {
     stack.thread_count = parts.size();
@@ -37355,7 +37447,7 @@ inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part
     stack.by_thread = kept.data();
 }
 
-// The details of several stacks or parts together; none when one of them has none.
+// The sum of the details of several stacks or parts; null if one of them has no details.
 class sum_of_details {
 public:
     explicit sum_of_details(arena& memory) noexcept : memory_(memory) {}
@@ -37373,7 +37465,7 @@ private:
     bool is_known_ = true;
 };
 
-// The same, and the numbers of the stack become those of these parts.
+// The same; the numbers of the stack also become the sums of these parts.
 inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                       arena& memory) {
     summed<snapshot::stack> sum{};
@@ -37392,7 +37484,8 @@ inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>&
     set_threads(stack, parts, memory);
 }
 
-// As people see it: "worker (thread 3)"; of several processes "worker (thread 3 of process 12)".
+// The name for people: "worker (thread 3)"; with several processes, "worker (thread 3 of process
+// 12)".
 inline void write_thread_name(text_out& out, const snapshot::thread& thread,
                               bool has_many_processes) {
     const bool has_name = thread.name[0] != '\0';
@@ -37432,18 +37525,18 @@ private:
     list<text> names_;
 };
 
-// Parts of many stacks, in any order; those of one stack and thread are summed.
+// Parts of many stacks, in any order; parts of the same stack and thread are summed.
 class parts_of_stacks {
 public:
     // `memory` keeps the details of the sums.
     parts_of_stacks(arena& memory, arena& scratch) : memory_(memory), parts_(scratch) {}
 
-    // `stack` is any number that tells it from the others.
+    // `stack` is any number that distinguishes it from other stacks.
     void add(std::size_t stack, const snapshot::thread_part& part) {
         parts_.push_back({stack, part});
     }
 
-    // Calls work(stack, parts) for each stack, least number first.
+    // Calls work(stack, parts) for each stack; the smallest number comes first.
     template <class Work>
     void for_each(const Work& work) {
         sort(parts_, [](const entry& a, const entry& b) {
@@ -37464,7 +37557,7 @@ private:
         snapshot::thread_part part;
     };
 
-    // The sum of the parts that follow and are of one stack and thread.
+    // The sum of the following parts that belong to one stack and thread.
     snapshot::thread_part next(std::size_t& at) {
         const entry& first = parts_[at];
         summed<snapshot::thread_part> sum{};
@@ -37492,7 +37585,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 
-// page_escapes.hpp - names inside a page: they stay text, whatever they look like.
+// page_escapes.hpp - escapes names in a page, so that they stay text whatever they look like.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
@@ -37501,7 +37594,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// What stands for a character that means something where the text goes; empty: nothing does.
+// What replaces a character that has a meaning in the target; empty if it needs no replacement.
 using character_escapes = text (*)(char);
 
 // The characters of JSON, and those that HTML looks for inside a script.
@@ -37539,7 +37632,7 @@ inline text escape_in_page(char c) {
     }
 }
 
-// What is shown as it is goes out in pieces as long as they can be.
+// Text without escapes is written in pieces that are as long as possible.
 inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
     const char* begin = shown;
     const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
@@ -37554,7 +37647,7 @@ inline void write_escaped(text_out& out, const char* shown, character_escapes es
         if (length == 0) {
             char byte[escaped_byte_length];
             write_escaped_byte(*shown, byte);
-            // Its backslash, too, may mean something.
+            // The backslash of the escape may have a meaning, too.
             const text slash = escape(byte[0]);
             out << (slash.empty() ? text{byte, 1} : slash) << text{byte + 1, sizeof byte - 1};
         } else {
@@ -37577,7 +37670,7 @@ inline void write_page_text(text_out& out, const char* shown) {
     write_escaped(out, shown, &escape_in_page);
 }
 
-// The same of lines that are printable already.
+// The same for lines that are already printable.
 inline void write_page_lines(text_out& out, text lines) {
     for (const char c : lines) {
         const text escaped = escape_in_page(c);
@@ -37595,7 +37688,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
 
-// page_names.hpp - the texts, frames, paths and places of a page, each once and with a number.
+// page_names.hpp - numbers the texts, frames, paths and places of a page; equal ones are kept once.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
@@ -37604,7 +37697,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A frame as a page shows it. An offset stands for a function without a name only.
+// A frame as a page shows it. Only a function without a name has an offset.
 struct page_frame {
     std::uint32_t function, file, line, module;  // numbers of texts, but for the line
     std::uint64_t offset;
@@ -37642,7 +37735,7 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row; what else there is, is that of the first one.
+// file:line:type, or file+offset:type, as in a row; the other members are those of the first one.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
@@ -37713,9 +37806,8 @@ public:
         }
     }
 
-    // The paths of up to `at_once` rows or stacks that have been met, into `paths`. They are
-    // followed side by side: each step waits for memory, and these waits need not be one after the
-    // other.
+    // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
+    // are followed in parallel: each step waits for memory, and these waits can overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
         std::size_t begin[at_once];
@@ -37742,7 +37834,7 @@ public:
         frame_numbers_.clear();
     }
 
-    // Of a row or a stack.
+    // The number of the place of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
         const std::uint64_t offset = row.line == 0 ? row.offset : 0;
@@ -37802,7 +37894,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 
-// shown_memory.hpp - which snapshots say where the resident memory is, and in which words.
+// shown_memory.hpp - which snapshots show where the resident memory is, and in which words.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SHOWN_MEMORY_HPP
 #define ALLOCSCOPE_SNAPSHOT_SHOWN_MEMORY_HPP
@@ -37811,7 +37903,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Null: nobody asked for it, or all numbers of the snapshot are changes.
+// Null if nobody asked for it, or if the snapshot is a difference.
 inline const memory_use* shown_memory(const snapshot::window_info& info) noexcept {
     return info.is_difference ? nullptr : info.memory;
 }
@@ -37846,7 +37938,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_SHOWN_MEMORY_HPP
 
-// page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
+// page_data.hpp - the data of a page, as JSON: a snapshot in which each name and path is once.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
 #define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
@@ -37855,7 +37947,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A few numbers with commas between them, put together before they are written.
+// Collects a few numbers with commas between them before they are written.
 class number_row {
 public:
     void add(std::uint64_t number, bool is_negative = false) noexcept {
@@ -37967,7 +38059,7 @@ private:
         out_ << '}';
     }
 
-    // A comma before each but the first.
+    // Writes a comma before each but the first.
     void separate(std::size_t number) {
         if (number != 0) out_ << ',';
         if (number % 1024 == 1023) flow_.may_go(flow_.whom);
@@ -38047,7 +38139,7 @@ private:
         out_ << ']';
     }
 
-    // A row, a stack, or what one thread has allocated there.
+    // Writes a row, a stack, or what one thread has allocated there.
     template <class Row>
     void write_stack(const Row& of, std::uint32_t path, const stack_numbers& numbers,
                      std::size_t thread) {
@@ -38086,7 +38178,7 @@ private:
         write_stack(row, path, alive, 0);
     }
 
-    // A few at a time; their frames are needed for no longer than it takes to meet them.
+    // A few at a time; their frames are needed only until they are met.
     template <class Row>
     struct few_rows {
         Row rows[page_names::at_once];
@@ -38106,7 +38198,7 @@ private:
         few.count = 0;
     }
 
-    // Without stacks the rows are shown, of which only what is alive is known.
+    // Without stacks, the rows are shown; only what is alive is known of them.
     void write_stacks() {
         const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
@@ -38200,7 +38292,7 @@ private:
         out_ << ']';
     }
 
-    // Of a place without a row nothing is alive.
+    // A place without a row has nothing alive.
     void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
         const snapshot::row none{};
         if (of == nullptr) of = &none;
@@ -38230,7 +38322,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_DATA_HPP
 
-// page_without_script.hpp - what a page says where scripts do not run: totals and the top places.
+// page_without_script.hpp - what a page shows if scripts do not run: totals and the top places.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
@@ -38276,7 +38368,7 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
     out << "</td></tr>\n";
 }
 
-// `head`: the lines of a text report above its rows.
+// `head` is the lines of a text report above its rows.
 inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
     arena parts;
     out << "<pre>";
@@ -39262,7 +39354,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_SCRIPT_OF_VIEWS_TEXT_HPP
 
-// page_writer.hpp - a snapshot as a page to look at: one file that opens in any browser.
+// page_writer.hpp - writes a snapshot as a page: one file that opens in any browser.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
@@ -39271,7 +39363,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// `head`: the lines of a text report above its rows, for where scripts do not run.
+// `head` is the lines of a text report above its rows, shown if scripts do not run.
 inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
     const snapshot& shown = stacks.rows();
     out << page_begin;
@@ -39291,7 +39383,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
-// number_units.hpp - numbers as a person reads them: bytes, durations, shares.
+// number_units.hpp - numbers for people to read: bytes, durations, shares.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
@@ -39300,7 +39392,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// `value` units of which one is worth `unit`, with one decimal, rounded half up.
+// Writes `value` / `unit` with one decimal, rounded half up.
 inline void write_one_decimal(text_out& out, std::uint64_t value, std::uint64_t unit) {
     std::uint64_t whole = value / unit;
     std::uint64_t tenths = static_cast<std::uint64_t>(
@@ -39319,7 +39411,7 @@ inline void write_bytes(text_out& out, std::uint64_t bytes) {
         return;
     }
     unsigned power = 0;
-    // 1023.95 of a unit would be printed as 1024.0: the next unit is meant.
+    // 1023.95 of a unit would be printed as 1024.0, so the next unit is used.
     for (; power < 5; ++power) {
         const unsigned shift = 10 * (power + 1);
         if (bytes < (std::uint64_t{1} << (shift + 10)) - (std::uint64_t{51} << shift >> 10)) break;
@@ -39328,7 +39420,7 @@ inline void write_bytes(text_out& out, std::uint64_t bytes) {
     out << ' ' << "KMGTPE"[power] << "iB";
 }
 
-// The number of a difference: two's complement, with its sign. Its size is returned.
+// Writes the sign of a number in a difference (two's complement). Returns its size.
 inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
     const auto value = static_cast<std::int64_t>(change);
     if (value != 0) out << (value < 0 ? '-' : '+');
@@ -39345,7 +39437,8 @@ inline void write_bytes_change(text_out& out, std::uint64_t change) {
     write_bytes(out, size);
 }
 
-// In percent with one decimal. What is there but rounds to nothing is "<0.1%"; of nothing, "-".
+// In percent with one decimal. A share that rounds to nothing is "<0.1%"; a share of nothing is
+// "-".
 inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
     if (whole == 0) {
         out << '-';
@@ -39360,7 +39453,7 @@ inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) 
     out << decimal{tenths / 10} << '.' << decimal{tenths % 10} << '%';
 }
 
-// From one amount to another; a unit that both have is said once.
+// Writes an interval of two amounts. If both have the same unit, it is written once.
 inline void write_interval(text_out& out, text low, text high) {
     const std::size_t unit = low.find(' ');
     const std::size_t other = high.find(' ');
@@ -39391,7 +39484,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
 
-// text_columns.hpp - text in columns: counted, padded, cut.
+// text_columns.hpp - counts, pads and cuts text in columns.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
@@ -39427,7 +39520,7 @@ inline text last_columns(text shown, std::size_t columns) noexcept {
 
 constexpr std::size_t cut_mark_columns = 3;  // "..."
 
-// Keeps `before` characters at the beginning, and as many at the end as have room.
+// Keeps `before` characters at the beginning, and at the end as many as there is room for.
 inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_t before) {
     if (columns_of(shown) <= columns) {
         out << shown;
@@ -39447,7 +39540,7 @@ inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
     write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
 }
 
-// Directories give way from the left, the file's name never.
+// Cuts directories from the left, but never the name of the file.
 inline void write_path(text_out& out, text path, std::size_t columns) {
     const std::size_t slash = path.rfind('/');
     if (columns_of(path) > columns && slash != text::npos) {
@@ -39474,13 +39567,13 @@ inline void write_left(text_out& out, text shown, std::size_t columns) {
     pad(out, shown, columns);
 }
 
-// Breaks between words, so that no line has more than `columns`; the following lines begin with
-// `indent` blanks. A word that is longer than a line stays whole. 0 columns: no limit.
+// Breaks lines between words, so that no line has more than `columns`; all lines but the first
+// begin with `indent` blanks. A word that is longer than a line is not broken. 0 columns: no limit.
 inline void write_wrapped(text_out& out, text shown, std::size_t columns, std::size_t indent) {
     std::size_t used = 0;
     bool has_word = false;  // in the line so far
     while (!shown.empty()) {
-        // A word, with the blanks before it.
+        // The next word, with the blanks before it.
         const std::size_t begin = shown.find_first_not_of(" ");
         std::size_t end = begin != text::npos ? shown.find(' ', begin) : text::npos;
         if (end == text::npos) end = shown.size();
@@ -39518,10 +39611,10 @@ constexpr const char* bold = "\x1b[1m";
 constexpr const char* dim = "\x1b[2m";
 constexpr const char* yellow = "\x1b[33m";
 
-// How a report is laid out, and where the parts of its lines are put together.
+// The layout of a report, and the memory in which the parts of its lines are put together.
 struct text_form {
     arena& parts;
-    std::size_t width = 0;  // columns to keep to; 0: no limit
+    std::size_t width = 0;  // the most columns of a line; 0: no limit
     bool has_color = false;
 
     void write(text_out& out, const char* color, text shown) const {
@@ -39537,8 +39630,8 @@ struct text_form {
     }
 };
 
-// Numbers as this kind of snapshot has them: signed in a difference, marked '~' when they are
-// estimated from samples.
+// Writes numbers as this kind of snapshot needs them: with a sign in a difference, with a '~' if
+// they are estimates from samples.
 class number_form {
 public:
     number_form(arena& memory, const snapshot::window_info& info)
@@ -39549,7 +39642,7 @@ public:
     text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
     text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
 
-    // Intervals, without a mark.
+    // Intervals have no '~'.
     text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
     text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
 
@@ -39623,7 +39716,7 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     out << '\n';
 }
 
-// The totals, a line each.
+// The totals, one line for each.
 class total_lines {
 public:
     total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
@@ -39686,7 +39779,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
     lines.add("allocated", known.allocations, known.bytes_allocated);
     lines.add("freed", known.frees, known.bytes_freed);
     lines.add("alive", known.live_objects, known.live_bytes);
-    // Exact rows add up to what is alive, unless something was lost on the way.
+    // Exact rows add up to what is alive, unless events were lost.
     const bool is_complete = info.totals.live_objects() == rows.live_objects() &&
                              info.totals.live_bytes() == rows.live_bytes();
     if (info.record == recording::exact && !is_complete) {
@@ -39700,7 +39793,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
     lines.add("own memory", own.view());
 }
 
-// What was allocated in each way, where there is more than one.
+// What each family allocated, if there is more than one.
 inline void write_families(text_out& out, const snapshot::window_info& info,
                            const text_form& form) {
     const number_form numbers{form.parts, info};
@@ -39759,7 +39852,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
 
-// html_format.hpp - a snapshot as a page to look at: one file that opens in any browser.
+// html_format.hpp - writes a snapshot as a page: one file that opens in any browser.
 
 #ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
@@ -39775,7 +39868,7 @@ inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text
     write_page(out, stacks, head.view(), flow);
 }
 
-// A page is made of every snapshot: where there is nothing to show, it says why.
+// Every snapshot makes a page: if there is nothing to show, the page says why.
 inline bool write_html_body(format_job& job) {
     write_page_with_head(job.out, job.stacks(), job.flow());
     return true;
@@ -39783,7 +39876,7 @@ inline bool write_html_body(format_job& job) {
 
 }  // namespace detail
 
-// The snapshot as a page.
+// Returns the page as a text.
 inline std::string to_html(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
@@ -39792,12 +39885,12 @@ inline std::string to_html(const snapshot& rows) {
     return {page.view().data(), page.size()};
 }
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_html(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_html_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_html(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_html_body, rows, target, error);
@@ -39807,7 +39900,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 
-// json_report.hpp - a snapshot as JSON, for other programs to read.
+// json_report.hpp - writes a snapshot as JSON, for other programs to read.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -39914,7 +40007,7 @@ inline void write_json_row(json_writer& json, const place& here, const frame_spa
 inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
                             bool are_freed, text_flow flow) {
     arena memory;
-    memory.allocate(1);  // else its first block would come and go with each row
+    memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
     json.key(are_freed ? "freed_rows" : "rows");
     json.begin('[');
@@ -40059,7 +40152,7 @@ inline void write_json_report(text_out& out, const shown_stacks& stacks, text_fl
 
 }  // namespace detail
 
-// The snapshot as a text.
+// Returns the snapshot as a JSON text.
 inline std::string to_json(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
@@ -40072,7 +40165,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 
-// json_format.hpp - a snapshot as JSON, in a file: see report/json_report.hpp for what is in it.
+// json_format.hpp - writes a snapshot to a file as JSON; report/json_report.hpp has the format.
 
 #ifndef ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
@@ -40088,12 +40181,12 @@ inline bool write_json_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_json(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_json_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_json(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_json_body, rows, target, error);
@@ -40103,7 +40196,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 
-// call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
+// call_tree.hpp - all stacks of a snapshot as one tree, from main() or from operator new.
 
 #ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 #define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
@@ -40117,21 +40210,21 @@ enum class call_direction { top_down, bottom_up };
 struct call_node {
     const snapshot::frame* frame;  // null: the root
     std::uint32_t number;          // of the node; a parent's is less than its children's
-    std::uint32_t frame_number;    // equal in all nodes of equal frames
-    std::uint32_t parent;          // its number; the root's is its own
-    std::uint32_t depth;           // the root's is 0
+    std::uint32_t frame_number;    // the same in all nodes with equal frames
+    std::uint32_t parent;          // the number of its parent; that of the root is its own
+    std::uint32_t depth;           // 0 for the root
     std::uint32_t child_count;
-    std::uint32_t first_child;  // their numbers follow each other
+    std::uint32_t first_child;  // the numbers of the children follow each other
     std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
     std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
-    bool is_cut;  // too small to have its children shown: `own` is not known either
+    bool is_cut;  // too small for children; then `own` is not known either
 };
 
 struct call_tree_options {
     frames_differ_by identity = frames_differ_by::place;
-    // Nodes with less alive have no children; in a difference, with a smaller change.
+    // A node with fewer live bytes has no children; in a difference, a node with a smaller change.
     std::uint64_t least_bytes = 0;
     // Only so many nodes, the largest by `value`, will be looked at; 0: all. In a difference all
     // of them have their children, which may be larger than they are.
@@ -40253,7 +40346,7 @@ private:
         const std::uint32_t frame_number = frames_.number_of(frame);
         if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
         std::uint32_t& known = child_of_frame_[frame_number];
-        // What other nodes have left there is less.
+        // A number that another node has left here is smaller.
         if (known < nodes_[parent].first_child) {
             known = static_cast<std::uint32_t>(nodes_.size());
             const std::uint32_t depth = nodes_[parent].depth + 1;
@@ -40263,7 +40356,7 @@ private:
         return known;
     }
 
-    // Puts the children in their order, and the stacks of each side by side.
+    // Puts the children in their order, and the stacks of each child side by side.
     void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
         const std::uint32_t first = nodes_[number].first_child;
         const std::uint32_t count = nodes_[number].child_count;
@@ -40276,7 +40369,7 @@ private:
             nodes_.data() + first, count,
             [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
             scratch_);
-        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
+        list<std::uint32_t> next{scratch_};  // by old number: where the next stack of a child goes
         next.resize(count);
         std::uint32_t at = begin;
         for (std::uint32_t i = first; i < first + count; ++i) {
@@ -40291,7 +40384,7 @@ private:
         for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
     }
 
-    // Without those that end at its parent.
+    // Keeps the stacks of the child, without those that end with its parent.
     void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
         nodes_[child].first_stack = begin;
         std::uint32_t at = begin;
@@ -40315,7 +40408,7 @@ private:
     arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
-    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
+    list<std::uint32_t> order_;  // the stacks; those of a node are side by side
     list<std::uint32_t> divided_;
     list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
     list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
@@ -40331,7 +40424,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 
-// massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
+// massif_format.hpp - writes the heap over time, with details at its end, like Valgrind's massif.
 
 #ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
@@ -40379,7 +40472,7 @@ private:
         out_ << "\ntime_unit: ms\n";
     }
 
-    // The format has no place for names beside its points.
+    // The format has no field for the names of points.
     void write_marks(const snapshot::window_info& info) {
         for (std::size_t i = 0; i < info.moment_count; ++i) {
             const snapshot::moment& each = info.moments[i];
@@ -40399,7 +40492,7 @@ private:
         job_.pieces.may_go();
     }
 
-    // The children come in the order of their bytes, so those to be summed are the last ones.
+    // The children are ordered by their bytes, so those to be summed are at the end.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
         for (const call_node& child : tree_.children_of(node)) {
@@ -40430,7 +40523,7 @@ private:
         if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
     }
 
-    // In massif's words: viewers know them.
+    // Uses massif's words, because viewers recognise them.
     void write_rest(std::size_t places, std::uint64_t bytes, std::size_t depth) {
         out_.fill(depth, ' ');
         out_ << "n0: " << decimal{bytes} << " in " << decimal{places}
@@ -40453,12 +40546,12 @@ inline bool write_massif_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_massif(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_massif_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_massif_body, rows, target, error);
@@ -40468,7 +40561,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 
-// gzip_stream.hpp - packs a file as gzip does, in one quick pass.
+// gzip_stream.hpp - compresses a file like gzip, in one fast pass.
 
 #ifndef ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
 #define ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
@@ -40515,11 +40608,11 @@ public:
     std::uint32_t value() const noexcept { return sum_; }
 
 private:
-    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum, n bytes before its end
+    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum n bytes before its end
     std::uint32_t sum_ = 0;
 };
 
-// Bits, the lowest of each byte first, in a buffer that is large enough.
+// Writes bits, the lowest of each byte first, to a buffer that is large enough.
 class bit_writer {
 public:
     void begin(char* at) noexcept { at_ = at; }
@@ -40537,7 +40630,7 @@ public:
         waiting_count_ -= 32;
     }
 
-    // Up to the end of the byte.
+    // Writes up to the end of the byte.
     void flush() noexcept {
         for (; waiting_count_ > 0; waiting_count_ -= waiting_count_ < 8 ? waiting_count_ : 8) {
             *at_++ = static_cast<char>(waiting_);
@@ -40551,7 +40644,7 @@ private:
     unsigned waiting_count_ = 0;
 };
 
-// The fixed codes of RFC 1951, 3.2.6, as they are put: the first bit of a code is the lowest.
+// The fixed codes of RFC 1951, 3.2.6, as they are written: the first bit of a code is the lowest.
 struct deflate_codes {
     struct code {
         std::uint32_t bits;
@@ -40627,7 +40720,7 @@ public:
         state_->sum.add(piece);
         size_ += piece.size();
     }
-    // The same, as a piecewise_text wants it.
+    // The same, with the signature that a piecewise_text needs.
     static bool put_piece(void* self, text piece) {
         if (!piece.empty()) static_cast<gzip_stream*>(self)->add(piece);
         return true;
@@ -40651,7 +40744,7 @@ private:
     struct state {
         crc32_sum sum;
         deflate_codes codes;
-        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash began, from 1
+        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash were last, from 1
     };
 
     void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
@@ -40674,7 +40767,7 @@ private:
         for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
     }
 
-    // How many bytes at `at` are those that begin at `match_`; 0: too few.
+    // How many bytes at `at` equal those at `match_`; 0 if there are too few.
     std::uint32_t length_of_match(const char* bytes, std::size_t at, std::size_t size) noexcept {
         std::uint32_t four = 0;
         std::memcpy(&four, bytes + at, 4);
@@ -40769,7 +40862,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 
-// pprof_format.hpp - the profile that `go tool pprof`, Pyroscope, Parca and others read.
+// pprof_format.hpp - writes the profile that `go tool pprof`, Pyroscope, Parca and others read.
 
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
@@ -40810,8 +40903,8 @@ constexpr std::uint32_t id = 1, name = 2, filename = 4;
 }
 }  // namespace pprof_field
 
-// The way from the container to operator new says nothing about who allocates: pprof leaves these
-// frames out, and shows their numbers at the callers. A template argument list is part of a name.
+// The frames from a container to operator new do not show who allocates. pprof leaves these frames
+// out and shows their numbers at the callers. A template argument list is part of a name.
 constexpr const char* pprof_dropped_frames =
     "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
     "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
@@ -40832,7 +40925,7 @@ public:
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
-        strings_.number_of_text("");  // as every profile must begin
+        strings_.number_of_text("");  // every profile must begin with it
     }
 
     void write() {
@@ -40878,7 +40971,7 @@ private:
     // The number of a text that is there for good.
     std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
 
-    // The same of a name that nobody has looked at yet.
+    // The same for a name that may need escapes.
     std::uint64_t printable_string(const char* shown) {
         bool is_plain = true;
         std::size_t length = 0;
@@ -40921,7 +41014,7 @@ private:
         write_field(out_, profile::duration_nanos, info.duration_ns);
     }
 
-    // The labels of each thread, as they stand in a sample.
+    // Makes the labels of each thread, as they are in a sample.
     void make_thread_labels() {
         with_threads(job_, [this](const snapshot::thread* threads, std::size_t count) {
             if (count == 0) return;
@@ -40970,7 +41063,7 @@ private:
         if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
     }
 
-    // The message has the locations already.
+    // The message already contains the locations.
     void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
         using namespace pprof_field;
         char values[most_values * longest_varint];
@@ -40994,7 +41087,7 @@ private:
         write_field(out_, profile::sample, message_.view());
     }
 
-    // Stacks one after the other are often of one type.
+    // Neighbouring stacks often have the same type.
     std::uint64_t string_of_type(const char* type) {
         if (type != last_type_) {
             last_type_ = type;
@@ -41019,7 +41112,8 @@ private:
         return known.value;
     }
 
-    // What pprof knows of a mapping it does not look up itself: so what is known is said.
+    // pprof does not look up what it is told about a mapping. So everything that is known is
+    // written.
     void gather_mappings() {
         for_each_module(job_, [this](const snapshot::module& module) {
             mappings_.push_back({module, false, false, false, false});
@@ -41030,7 +41124,7 @@ private:
             if (is_empty(frame.module)) continue;
             if (mapping_of(frame) == 0) add_mapping_of(frame);
             mapping& here = mappings_[mapping_of(frame) - 1];
-            // Where the module lies is known from each of its frames.
+            // The address of the module follows from each of its frames.
             if (frame.address != 0) here.module.address = frame.address - frame.offset;
             if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
@@ -41045,7 +41139,7 @@ private:
         last_module_ = nullptr;
     }
 
-    // The number from 1; 0: none. There are few modules.
+    // The number of the mapping, from 1; 0: none. There are few modules.
     std::size_t mapping_of(const snapshot::frame& frame) const {
         if (frame.module == last_module_) return last_mapping_;
         last_module_ = frame.module;
@@ -41085,7 +41179,7 @@ private:
         message_.cut(0);
         write_field(message_, function::id, number);
         write_field(message_, function::name, key.name);
-        // system_name stays empty: where it equals the name, pprof demangles the name once more.
+        // system_name stays empty: if it equals the name, pprof demangles the name again.
         write_field(message_, function::filename, key.file);
         write_field(out_, profile::function, message_.view());
         pieces_.may_go();
@@ -41144,12 +41238,12 @@ inline bool write_pprof_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_pprof(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_pprof_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_pprof_body, rows, target, error);
@@ -41159,7 +41253,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
-// speedscope_format.hpp - the flame graphs of speedscope.app: one file with four of them.
+// speedscope_format.hpp - writes the flame graphs of speedscope.app: one file with four of them.
 
 #ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
@@ -41173,7 +41267,8 @@ constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_valu
                                              stack_value::allocations};
 constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof speedscope_values[0];
 
-// The stacks once, and the numbers of their frames, outermost first: each profile needs them.
+// Reads the stacks once, with the numbers of their frames, outermost first: each profile needs
+// them.
 class speedscope_stacks {
 public:
     speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
@@ -41280,12 +41375,12 @@ inline bool write_speedscope_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_speedscope(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_speedscope_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_speedscope(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_speedscope_body, rows, target, error);
@@ -41295,7 +41390,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
-// text_options.hpp - how a text report looks.
+// text_options.hpp - options for the look of a text report.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
@@ -41303,8 +41398,8 @@ ALLOCSCOPE_COOL_END
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 enum class row_order {
-    objects,  // as in the snapshot: most objects first (in a difference: the largest change)
-    bytes     // most bytes first; equal ones in the snapshot's order
+    objects,  // as in the snapshot: most objects first (in a difference: largest change)
+    bytes     // most bytes first; equal rows in the order of the snapshot
 };
 
 enum class text_color {
@@ -41314,12 +41409,12 @@ enum class text_color {
 };
 
 struct text_options {
-    // Lines are cut to this many columns, at least 60. 0: to the width of the terminal (what it
-    // says, else COLUMNS, else 100); what does not go to a terminal is then not cut at all.
-    // file:line is never cut.
+    // Lines are cut to this number of columns, which is at least 60. 0 means the width of the
+    // terminal (the width that it reports, else COLUMNS, else 100); output that does not go to a
+    // terminal is then not cut. file:line is never cut.
     std::uint32_t width = 0;
     text_color color = text_color::automatic;
-    std::size_t rows = 50;  // at most so many; the others are summed in one last row
+    std::size_t rows = 50;  // the most rows; one last row sums up the others
     row_order sort = row_order::objects;
     std::uint32_t frames = 0;  // stack frames shown below each row, from its file:line outwards
 };
@@ -41328,7 +41423,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
 
-// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
+// group_by.hpp - sums the stacks of a snapshot by what they share, such as place or thread.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
@@ -41349,20 +41444,20 @@ enum class group_key : int {
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
-    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as one by difference_from()
+    thread     // "worker (thread 3)": the thread that allocated, not the one that frees;
+               // "not known" if a snapshot has no threads, like one of difference_from()
 };
 
 struct group {
     std::string name;
-    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t objects, bytes;  // alive; two's complement in a difference, like all
     std::uint64_t allocations, bytes_allocated;  // since the window began
-    std::uint64_t stacks;                        // how many distinct ones were summed
-    // As in snapshot::stack_details; 0 unless the window has them.
+    std::uint64_t stacks;                        // how many stacks were summed
+    // As in snapshot::stack_details; 0 if the window has no details.
     std::uint64_t peak_objects, peak_bytes, temporary, lifetime_us;
 };
 
-// The groups, largest first.
+// The groups; the largest comes first.
 class snapshot_groups {
 public:
     bool empty() const noexcept { return groups_.empty(); }
@@ -41434,7 +41529,7 @@ inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
     out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
 }
 
-// As details have them.
+// Writes a size class as details have them.
 inline void write_size_class(text_out& out, std::size_t number) {
     const std::uint64_t least = number == 0 ? 0 : most_bytes_of_class(number - 1) + 1;
     if (number + 1 == size_class_count) {
@@ -41444,8 +41539,8 @@ inline void write_size_class(text_out& out, std::size_t number) {
     }
 }
 
-// The class that the numbers of a stack stand in which are not known for each size: that of the
-// mean, or the next one in which it has allocated.
+// The class for those numbers of a stack that are not known for each size: the class of the mean,
+// or the next larger class in which the stack has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
     const std::int64_t mean = mean_of(stack.bytes_allocated, stack.allocations);
     std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
@@ -41482,13 +41577,13 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack,
     }
 }
 
-// The groups while they are filled.
+// The groups while they are being filled.
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
         : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
 
-    // Of a stack, or of a part of one.
+    // Adds the numbers of a stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
         const std::size_t* known = numbers_.find(name);
         if (known == nullptr) {
@@ -41499,7 +41594,8 @@ public:
         add_to(groups_[*known], numbers);
     }
 
-    // All of a stack to the group of its place. A name is made for each group, not for each stack.
+    // Adds a stack to the group of its place. The name is made once for each group, not for each
+    // stack.
     void add_to_place(const snapshot::stack& stack) {
         const auto at = places_.meet(stack);
         if (at.is_new) {
@@ -41510,7 +41606,7 @@ public:
         add_to(groups_[at.number], numbers_of(stack));
     }
 
-    // Each allocation of a stack with details to the group of its size.
+    // Adds each allocation of a stack with details to the group of its size.
     void add_to_sizes(const snapshot::stack& stack) {
         const std::size_t main_class = main_size_class(stack);
         for (std::size_t i = 0; i < size_class_count; ++i) {
@@ -41647,7 +41743,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
-// number_columns.hpp - the numbers of stacks in columns, each line with a name behind them.
+// number_columns.hpp - the numbers of stacks in columns, each line ending with a name.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -41656,8 +41752,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What stands behind the numbers. When there is no room, the middle of the name is cut, and what
-// stands around it is not.
+// The text after the numbers. If there is too little room, the middle of `name` is cut, but not
+// `before` and `behind`.
 struct line_name {
     text before;
     text name;
@@ -41684,7 +41780,7 @@ public:
                           {{}, name, {}}});
     }
 
-    // What shares are of: the live bytes, and those at the peak.
+    // The wholes of the shares: the live bytes, and the bytes at the peak.
     void set_whole(std::uint64_t bytes, std::uint64_t peak_bytes) noexcept {
         whole_ = bytes;
         whole_peak_ = peak_bytes;
@@ -41815,7 +41911,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
 
-// text_groups.hpp - groups of stacks as a table for a person to read.
+// text_groups.hpp - shows groups of stacks as a table for people to read.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
@@ -41844,7 +41940,7 @@ inline const char* name_of(group_key key) noexcept {
     return "";
 }
 
-// Of "file:line:type", the bytes up to the type; 0: it is something else.
+// The number of bytes before the type in "file:line:type"; 0 if the name is something else.
 inline std::size_t place_bytes(text name, group_key key) noexcept {
     if (key != group_key::place) return 0;
     for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
@@ -41890,7 +41986,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
 
 }  // namespace detail
 
-// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+// From `wanted` only the width and the number of rows are used. Nothing is cut if no width is set.
 inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
     const pause_recording quietly;
     detail::arena memory;
@@ -41903,7 +41999,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 
-// text_details.hpp - the places that mattered at the peak, of a window with options::details.
+// text_details.hpp - the places that mattered at the peak of a window with options::details.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
@@ -41925,7 +42021,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     snapshot_groups groups = rows.group_by(group_key::place, order);
     if (groups.empty()) return;  // what has come at a place, has gone there
     if (info.is_difference) {
-        // The same peak stands in both snapshots mostly: then what was temporary tells more.
+        // Both snapshots usually have the same peak: then temporary allocations say more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
             order = stack_value::temporary;
             groups = rows.group_by(group_key::place, order);
@@ -41952,7 +42048,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
 
-// text_memory.hpp - where the resident memory is, as lines of a text report.
+// text_memory.hpp - shows where the resident memory is, as lines of a text report.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
 #define ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
@@ -42014,7 +42110,7 @@ namespace detail {
 constexpr std::size_t most_bars = 60;
 constexpr std::size_t most_marks = 40;
 
-// The points that have names, a line each.
+// The points that have names, one line for each.
 inline void write_marks(text_out& out, const snapshot::window_info& info) {
     std::size_t shown = 0;
     std::size_t left_out = 0;
@@ -42041,7 +42137,7 @@ inline void write_marks(text_out& out, const snapshot::window_info& info) {
     if (left_out != 0) out << "  and " << decimal{left_out} << " more marks\n";
 }
 
-// Nothing, when there are fewer than two points.
+// Writes nothing if there are fewer than two points.
 inline void write_timeline(text_out& out, const snapshot::window_info& info) {
     if (info.moment_count < 2) return;
     const snapshot::moment* const last = info.moments + info.moment_count - 1;
@@ -42145,7 +42241,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 
-// report_rows.hpp - the rows of a snapshot in the order and number that a report shows.
+// report_rows.hpp - selects and orders the rows of a snapshot that a report shows.
 
 #ifndef ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
 #define ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
@@ -42161,12 +42257,12 @@ struct row_selection {
         std::uint64_t bytes = 0;
         std::uint64_t samples = 0;
         std::uint64_t byte_magnitude = 0;
-        interval_reach objects_reach;  // as far as the intervals of those rows reach together
+        interval_reach objects_reach;  // of the intervals of these rows, combined
         interval_reach bytes_reach;
     };
     list<const snapshot::row*> shown;
     remainder rest;
-    // What shares are of: all bytes; in a difference, all changes without their signs.
+    // The whole of the shares: all bytes; in a difference, all changes without their signs.
     std::uint64_t byte_magnitude = 0;
 };
 
@@ -42220,7 +42316,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// What calls main() or the function of a thread: the same below every stack.
+// Whether a frame belongs to what calls main() or a thread's function, which is below every stack.
 inline bool is_start_of_thread(const snapshot::frame& frame) {
     const text function{frame.function};
     if (function.empty()) {
@@ -42235,7 +42331,8 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
-// What has no room gives way: the middle of the function, then the directories, never file:line.
+// If there is too little room, the middle of the function is cut first, then the directories, but
+// never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
     text_out function{form.parts};
     if (frame.function[0] != '\0') {
@@ -42272,7 +42369,7 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     out << '\n';
 }
 
-// The frames before the row's own one are the library's way to operator new: not shown.
+// The frames before the row's own frame lead from the library to operator new; they are not shown.
 inline void write_frames(text_out& out, const snapshot::row& row, std::size_t most,
                          const text_form& form) {
     if (most == 0) return;
@@ -42306,11 +42403,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// file:line:type, as in the rows of operator<<, and where its parts begin.
+// file:line:type, as in the rows of operator<<, and the positions of its parts.
 struct row_place {
     text whole;
-    std::size_t name = 0;  // behind the directories
-    std::size_t type = 0;  // the ':' in front of it
+    std::size_t name = 0;  // position behind the directories
+    std::size_t type = 0;  // position of the ':' before the type
 };
 
 inline row_place place_of(arena& memory, const snapshot::row& row) {
@@ -42332,8 +42429,8 @@ inline row_place place_of(arena& memory, const snapshot::row& row) {
     return made;
 }
 
-// As many of the directories next to the file as have room, else the file, its line and what has
-// room of the type.
+// Writes as many of the last directories as there is room for. If there is no room for any, it
+// writes the file, its line and as much of the type as fits.
 inline void write_place(text_out& out, const row_place& place, std::size_t columns) {
     const std::size_t all = columns_of(place.whole);
     if (all <= columns) {
@@ -42352,7 +42449,7 @@ inline void write_place(text_out& out, const row_place& place, std::size_t colum
     const text file = bare.substr(0, place.type - place.name);
     const std::size_t taken = columns_of(file);
     if (taken + 1 + cut_mark_columns > columns) {
-        write_cut(out, file, columns, columns / 4);  // the line stands at its end
+        write_cut(out, file, columns, columns / 4);  // the line number is at its end
         return;
     }
     out << file;
@@ -42385,7 +42482,7 @@ public:
         if (form.width != 0) {
             fit(form.width);
         } else if (place_ > widest_padding) {
-            place_ = widest_padding;  // one long place must not push the functions of all away
+            place_ = widest_padding;  // so one long place does not push all functions to the right
         }
     }
 
@@ -42422,7 +42519,7 @@ private:
         text samples;
         row_place place;
         text function;
-        const snapshot::row* row = nullptr;  // whose stack is shown below; null: none
+        const snapshot::row* row = nullptr;  // the row whose stack is shown below; null: none
         bool has_few = false;
     };
 
@@ -42476,7 +42573,7 @@ private:
         return made.view();
     }
 
-    // Numbers below each other, whether or not they are marked.
+    // Aligns the numbers, whether or not they are marked.
     void align_samples() {
         bool is_any_marked = false;
         for (const line& each : lines_) is_any_marked = is_any_marked || each.has_few;
@@ -42508,7 +42605,7 @@ private:
         }
     }
 
-    // What the columns of numbers take, with the blanks behind each.
+    // The width of the columns of numbers, with the blanks after each.
     std::size_t number_columns() const {
         std::size_t columns = objects_ + 2 + bytes_ + 2 + share_columns + 2;
         if (samples_ != 0) columns += samples_ + 2;
@@ -42530,7 +42627,7 @@ private:
         const std::size_t left = texts - place_;
         function_ = left >= 2 + least_function ? left - 2 : 0;
         if (function_ != 0) return;
-        place = bare_place_ > texts ? bare_place_ : texts;  // the function's columns are free
+        place = bare_place_ > texts ? bare_place_ : texts;  // the columns of the function are free
         place_ = place < texts ? place : texts;
     }
 
@@ -42572,7 +42669,7 @@ private:
     const bool is_sampled_;
     list<line> lines_;
     bool has_row_without_line_ = false;
-    // Columns of each; 0: there is no such column.
+    // The width of each column; 0: the report does not have it.
     std::size_t objects_ = 7;
     std::size_t objects_interval_ = 0;
     std::size_t bytes_ = 0;
@@ -42582,9 +42679,9 @@ private:
     std::size_t bare_place_ = 0;  // without directories
     std::size_t function_ = 0;
     static constexpr std::size_t share_columns = 6;
-    static constexpr std::size_t least_place = 32;     // else intervals give way
-    static constexpr std::size_t least_function = 8;   // else the column does
-    static constexpr std::size_t widest_padding = 80;  // where nothing is cut
+    static constexpr std::size_t least_place = 32;     // with less room, intervals are left out
+    static constexpr std::size_t least_function = 8;   // with less room, the column is left out
+    static constexpr std::size_t widest_padding = 80;  // if nothing is cut
     static constexpr const char* few_mark = " few";
     static constexpr std::size_t few_columns = 4;
 };
@@ -42595,7 +42692,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
 
-// whole_report.hpp - a text report from its first line to its last.
+// whole_report.hpp - writes a text report from its first line to its last.
 
 #ifndef ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
@@ -42606,7 +42703,7 @@ namespace detail {
 
 constexpr std::uint32_t least_text_width = 60;
 
-// Descriptor -1: the text goes to none, so to no terminal.
+// A descriptor of -1 means that the text goes to no terminal.
 inline std::uint32_t width_for(const text_options& wanted, int descriptor) {
     std::uint32_t width = wanted.width;
     if (width == 0) {
@@ -42616,8 +42713,8 @@ inline std::uint32_t width_for(const text_options& wanted, int descriptor) {
     return width < least_text_width ? least_text_width : width;
 }
 
-// What stands in the place of the rows when there are none. "Nothing is alive" is said only when
-// that is known.
+// Writes what replaces the rows if there are none. "Nothing is alive" is written only if that is
+// known.
 inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     const snapshot::window_info& info = rows.info();
     const std::uint64_t alive = info.totals.live_objects();
@@ -42632,7 +42729,7 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
-        out << "where the objects that are alive were allocated was not recorded";
+        out << "the places of the live objects were not recorded";
     } else {
         out << (info.loss_count == 0 ? "nothing is alive" : "nothing that was recorded is alive");
     }
@@ -42665,7 +42762,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
 
-// text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
+// text_report.hpp - writes a snapshot for people to read: head, rows in columns, losses.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 #define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
@@ -42674,7 +42771,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The rows, and behind them what only a few windows have.
+// Writes the rows, and after them the parts that only some windows have.
 inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
                               int descriptor) {
     write_report(out, rows, wanted, descriptor);
@@ -42691,7 +42788,7 @@ bool put_text(const snapshot& rows, Target target, std::string& error, const tex
     return put_report(report.view(), target, error);
 }
 
-// The same, with running out of memory as one more reason not to write.
+// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_put_text(const snapshot& rows, Target target, std::string& error,
                   const text_options& wanted) {
@@ -42717,7 +42814,8 @@ void put_text_or_throw(const snapshot& rows, Target target, const text_options& 
 
 }  // namespace detail
 
-// The report as it would stand in a file: not cut and not coloured unless `wanted` says so.
+// Returns the report as it would be in a file: without cuts and colours unless `wanted` asks for
+// them.
 inline std::string to_text(const snapshot& rows, const text_options& wanted = {}) {
     const pause_recording quietly;
     detail::arena memory;
@@ -42726,23 +42824,23 @@ inline std::string to_text(const snapshot& rows, const text_options& wanted = {}
     return {report.view().data(), report.size()};
 }
 
-// To a path: a new file (mode 0600) takes the place of what was there. A path that is not a file
-// (/dev/stdout, /dev/null, a FIFO with a reader) is written to.
+// Writes to a path: a new file (mode 0600) replaces the old one. If the path is not a regular file
+// (/dev/stdout, /dev/null, a FIFO with a reader), it is written to.
 inline void write_text(const snapshot& rows, const char* path, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, path, wanted);
 }
 
-// To an open descriptor, which stays open.
+// Writes to an open descriptor, which stays open.
 inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, descriptor, wanted);
 }
 
-// To a stdio file, which is flushed and stays open.
+// Writes to a stdio file, which is flushed and stays open.
 inline void write_text(const snapshot& rows, std::FILE* file, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, file, wanted);
 }
 
-// To a stream, behind what was written to it before; as it would stand in a file.
+// Appends to a stream, as the report would be in a file.
 template <class Traits>
 void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
                 const text_options& wanted = {}) {
@@ -42752,7 +42850,7 @@ void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
     stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
 }
 
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 inline bool write_text(const snapshot& rows, const char* path, std::string& error,
                        const text_options& wanted = {}) {
     return detail::try_put_text(rows, path, error, wanted);
@@ -42770,7 +42868,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
-// saved_format.hpp - what a saved snapshot consists of.
+// saved_format.hpp - the parts of a saved snapshot.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
 #define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
@@ -42783,7 +42881,7 @@ constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byt
 constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
 constexpr std::uint64_t saved_version = 1;
 
-// A new record takes a new letter: the switch of load_snapshot.hpp has all of them, so two equal
+// A new record gets a new letter. The switch of load_snapshot.hpp has all letters, so two equal
 // ones do not compile.
 enum class saved_tag : unsigned char {
     text = 't',   // numbered from 1; 0 is ""
@@ -42799,9 +42897,9 @@ enum class saved_tag : unsigned char {
     sums = 's',     // what snapshot::stacks() says of one stack
     merged = 'g',   // of how many windows
     thread = 'h',   // numbered from 0
-    part = 'p',     // of the stack before it, what one thread allocated
+    part = 'p',     // what one thread allocated at the stack before it
     details = 'd',  // of the stack or part before it
-    end = 'e'       // the checksum of all bytes before it, as eight bytes, least first
+    end = 'e'       // the checksum of all bytes before it: eight bytes, lowest first
 };
 
 // FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
@@ -42833,7 +42931,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
 
-// save_snapshot.hpp - a snapshot goes into a file, with everything that a report can show.
+// save_snapshot.hpp - writes a snapshot to a file, with everything that a report can show.
 
 #ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
@@ -42842,7 +42940,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
+// One record while it is built. The longest has about 40 numbers of at most ten bytes.
 class saved_record {
 public:
     saved_record& operator<<(std::uint64_t number) noexcept {
@@ -42853,7 +42951,7 @@ public:
         bytes_[size_++] = static_cast<char>(number);
         return *this;
     }
-    // An interval around a number: how far it reaches.
+    // An interval, as its distances from a number.
     saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
         return *this << value - low << high - value;
     }
@@ -42870,9 +42968,9 @@ private:
 template <class Write>
 class snapshot_saver {
 public:
-    // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
+    // `write(text)` takes finished bytes; if it returns false, it is not called any more.
     explicit snapshot_saver(const Write& write) : write_(write) {
-        texts_.number_of("");  // 0, and not in the file
+        texts_.number_of("");  // number 0, which is not in the file
     }
 
     bool save(const shown_stacks& stacks) {
@@ -42911,7 +43009,7 @@ private:
     }
     void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
 
-    // With its zero byte, so that a reader can use it where it is.
+    // Writes the text with its zero byte, so that a reader can use it in place.
     std::uint64_t number_of(const char* shown) {
         const std::size_t before = texts_.size();
         const std::uint64_t number = texts_.number_of(shown);
@@ -43012,7 +43110,7 @@ private:
         if (const memory_use* const memory = shown_memory(info)) add_memory(*memory);
     }
 
-    // With the names of the parts, so that newer ones can be told from those that are known.
+    // Writes the names of the parts, so that a reader can recognise parts that are new to it.
     void add_memory(const memory_use& memory) {
         saved_record record;
         for (std::size_t i = 0; i < memory_part_count; ++i) {
@@ -43031,7 +43129,7 @@ private:
         put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
     }
 
-    // What rows and stacks have in common.
+    // Adds what rows and stacks share.
     template <class Row>
     saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
         const std::uint64_t stack = number_of(of.frames);
@@ -43138,8 +43236,8 @@ bool save_snapshot_with(const shown_stacks& stacks, const Write& write) {
 
 }  // namespace detail
 
-// To a path: a new file (mode 0600) takes the place of what was there, whole or not at all. False:
-// it could not be written, and `error` says why. Throws std::bad_alloc.
+// Writes to a path: a new file (mode 0600) replaces the old one; the path has the whole file or
+// none. Returns false if it could not be written; `error` says why. Throws std::bad_alloc.
 inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
     const pause_recording quietly;
     auto target = detail::target_for(path);
@@ -43151,7 +43249,7 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
     return false;
 }
 
-// The bytes of that file.
+// Returns the bytes of such a file.
 inline std::string to_saved_snapshot(const snapshot& rows) {
     const pause_recording quietly;
     std::string bytes;
@@ -43171,7 +43269,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 
-// format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
+// format_list.hpp - all formats for snapshots, and the choice of one by the ending of a path.
 
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 #define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
@@ -43193,7 +43291,7 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
-// What a body asks a snapshot for, beside its info.
+// What a body reads from a snapshot, besides its info.
 enum class format_reads {
     rows,   // without their frames; stacks where there are details
     stacks  // rows, and what format_job::stacks() has; frames too from there
@@ -43222,7 +43320,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
-// Null: there is none.
+// Null if there is no such format.
 inline const file_format* format_named(text name) {
     for (const file_format& each : file_formats) {
         if (name == text{each.name}) return &each;
@@ -43230,7 +43328,7 @@ inline const file_format* format_named(text name) {
     return nullptr;
 }
 
-// The one with the longest ending that fits: "a.dhat.json" is DHAT's. Null: none fits.
+// The format with the longest ending that fits: "a.dhat.json" is DHAT's. Null if none fits.
 inline const file_format* format_of_path(text path) {
     const file_format* found = nullptr;
     for (const file_format& each : file_formats) {
@@ -43241,7 +43339,7 @@ inline const file_format* format_of_path(text path) {
     return found;
 }
 
-// "text, json, csv or pprof", and the same of the endings.
+// "text, json, csv or pprof", and the same for the endings.
 inline std::string words_of_formats(const char* file_format::*word) {
     std::string words;
     constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
@@ -43258,7 +43356,7 @@ inline std::string format_endings() {
     return words_of_formats(&file_format::ending);
 }
 
-// Null: `error` says what there is.
+// Null if none fits; `error` then lists the endings.
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
@@ -43269,8 +43367,8 @@ inline const file_format* format_of_path(const char* path, std::string& error) {
 
 }  // namespace detail
 
-// In the format that the ending of the path asks for; the list is in docs/formats.md. Throws
-// report_error, also when no format has this ending.
+// Writes in the format that the ending of the path names; docs/formats.md has the list. Throws
+// report_error, also if no format has this ending.
 inline void write(const snapshot& rows, const char* path) {
     std::string error;
     const detail::file_format* format = detail::format_of_path(path, error);
@@ -43284,7 +43382,7 @@ inline void write(const snapshot& rows, const std::string& path) {
     write(rows, path.c_str());
 }
 
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 inline bool write(const snapshot& rows, const char* path, std::string& error) {
     const detail::file_format* format = detail::format_of_path(path, error);
     return format != nullptr && detail::try_write(format->body, rows, path, error);
@@ -43321,7 +43419,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
 
-// saved_records.hpp - what the records of a saved snapshot say, while it is read.
+// saved_records.hpp - reads the records of a saved snapshot.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 #define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -43332,9 +43430,10 @@ namespace detail {
 
 // --- records ---
 
-// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+// Reads the fields of a record. A missing field is 0, because older versions wrote fewer.
 //
-// A large file has a hundred million numbers, nearly all of one to three bytes: those are read
+// A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
+// those itself; a byte_cursor reads the others.
 // here, the others by a byte_cursor.
 class saved_fields {
 public:
@@ -43359,7 +43458,7 @@ public:
         at_ += 3;
         return value;
     }
-    // One of `count` things.
+    // Reads an index into `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
@@ -43388,7 +43487,7 @@ public:
     }
 
 private:
-    // Nothing is read any more.
+    // Nothing is read after this.
     void fail() noexcept {
         is_damaged_ = true;
         at_ = end_;
@@ -43411,7 +43510,7 @@ private:
     bool is_damaged_ = false;
 };
 
-// How many numbers these bytes are: each ends with a byte below 0x80.
+// The number of numbers in these bytes: each ends with a byte below 0x80.
 inline std::size_t count_of_numbers(text bytes) noexcept {
     std::size_t longer = 0;
     const char* at = bytes.data();
@@ -43425,12 +43524,12 @@ inline std::size_t count_of_numbers(text bytes) noexcept {
     return bytes.size() - longer;
 }
 
-// --- what the file says ---
+// --- the contents of the file ---
 
 struct saved_stack {
     text frame_numbers;
     std::size_t frame_count;
-    const snapshot::frame* frames;  // null: nobody needed them yet
+    const snapshot::frame* frames;  // null until somebody needs them
 };
 
 struct saved_sums {
@@ -43477,7 +43576,7 @@ inline const char* read_text(const loaded_parts& parts, saved_fields& from) noex
     return parts.texts[from.index(parts.texts.size())];
 }
 
-// Frames of one stack, in `memory`.
+// The frames of one stack, in `memory`.
 inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
                                         arena& memory) {
     if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
@@ -43490,7 +43589,7 @@ inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_s
     return made;
 }
 
-// 95% intervals of objects and bytes, which stand there as distances.
+// Reads 95% intervals of objects and bytes, which are stored as distances.
 template <class Row>
 void read_intervals(saved_fields& from, Row& into) noexcept {
     into.objects_low = into.objects - from.number();
@@ -43499,7 +43598,7 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
     into.bytes_high = into.bytes + from.number();
 }
 
-// What rows and stacks have in common, but for the frames. Returns the number of the stack.
+// Reads what rows and stacks share, except the frames. Returns the number of the stack.
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
@@ -43545,7 +43644,7 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     return part;
 }
 
-// What a record says of a stack, but for its frames. Returns the number of these.
+// Reads what a record says about a stack, except its frames. Returns the number of the frames.
 inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
                                  snapshot::stack& into) noexcept {
     saved_fields fields{record.record};
@@ -43559,7 +43658,7 @@ inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& re
     return frames;
 }
 
-// All records have been checked when the file was loaded.
+// All records were checked when the file was loaded.
 inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
     const auto& parts = *static_cast<const loaded_parts*>(source);
     arena scratch;
@@ -43580,8 +43679,8 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
-// The same, one after the other: the frames of a million stacks take more than a gigabyte, those of
-// one of them are gone when the next one comes.
+// The same, one after the other: the frames of a million stacks take more than a gigabyte, so the
+// frames of one stack are freed before the next one comes.
 template <class Work>
 void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
     arena memory;
@@ -43624,7 +43723,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 
-// load_snapshot.hpp - a snapshot comes back from its file.
+// load_snapshot.hpp - reads a snapshot from its file.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
@@ -43637,26 +43736,26 @@ namespace detail {
 
 constexpr std::size_t every_row = ~std::size_t{0};
 
-// What of a file is needed. All of it is checked against the checksum; what nobody asks for is not
-// read.
+// The parts of a file that the caller needs. The checksum is checked over the whole file; parts
+// that are not needed are not read.
 struct wanted_parts {
-    // Only so many rows get their frames, the first ones, and those without a line, whose frames
-    // tell what could name them: the frames of a million rows take a gigabyte.
+    // How many rows, from the first, get their frames, because those of a million rows take a
+    // gigabyte. Rows without a line always get them: their frames tell what could name the row.
     std::size_t framed_rows = every_row;
-    // False: the snapshot has no stacks(), unless it has details.
+    // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
 };
 
 class snapshot_loader {
 public:
-    // `memory` is that of the block.
+    // `memory` is the memory of the block.
     snapshot_loader(arena& memory, const wanted_parts& wanted)
         : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
 
-    // "" or what is wrong with the file. Throws std::bad_alloc.
+    // Returns "", or what is wrong with the file. Throws std::bad_alloc.
     std::string read(text whole) {
         if (whole.size() < saved_magic_bytes ||
             whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
@@ -43673,8 +43772,8 @@ public:
         }
         make_room(file);
         bool has_end = false;
-        // Of what is before the record at hand. Bytes are added one by one, each waiting for the
-        // last, which leaves the processor room to read the record meanwhile.
+        // The checksum of the bytes before the current record. Each byte must wait for the one
+        // before it, so the processor can read the record in the meantime.
         saved_checksum sum;
         std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
@@ -43688,7 +43787,7 @@ public:
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
                 if (!is_checksum(payload, sum)) {
-                    return damaged_at(at, "its checksum does not fit its contents");
+                    return damaged_at(at, "its checksum does not match its contents");
                 }
                 has_end = true;
             } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
@@ -43702,7 +43801,7 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not name its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc.
+    // Moves what has been read into the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
         parts_->are_rows_in_order = is_in_order;
@@ -43725,11 +43824,11 @@ public:
         if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
-    // As they lie in the block.
+    // The parts, which lie in the block.
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
-    // Room for as many of everything as there are records, so that no list has to grow.
+    // Reserves memory for as many parts as there are records, so that no list has to grow.
     void make_room(saved_fields file) {
         std::size_t count[256] = {};
         while (!file.is_at_end()) {
@@ -43753,7 +43852,7 @@ private:
                             count_of(saved_tag::stack) * sizeof(saved_stack));
     }
 
-    // As save() writes them.
+    // Whether the rows are in the order in which save() writes them.
     bool are_rows_in_order() const noexcept {
         for (std::size_t i = 1; i < rows_.size(); ++i) {
             if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
@@ -43774,11 +43873,11 @@ private:
         return read == sum.value();
     }
 
-    // False: it cannot be so.
+    // Returns false if the record is damaged.
     bool read_record(saved_tag tag, saved_fields& from, text payload) {
         switch (tag) {
             case saved_tag::text:
-                // Its zero byte is there: it is used where it is.
+                // The text ends with a zero byte, so it is used in place.
                 if (payload.empty() || payload.back() != '\0') return false;
                 parts_->texts.push_back(payload.data());
                 return true;
@@ -43849,7 +43948,7 @@ private:
             case saved_tag::end:
                 break;
         }
-        return true;  // of a newer allocscope
+        return true;  // a record of a newer allocscope
     }
 
     bool read_details(saved_fields& from) {
@@ -43918,7 +44017,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
-        has_stacks_ = has_stacks_ || info.has_details;  // the report shows them
+        has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -43951,7 +44050,7 @@ private:
         return true;
     }
 
-    // What a newer allocscope tells apart is unexplained to this one.
+    // Parts that only a newer allocscope distinguishes count as unexplained here.
     bool read_memory(saved_fields& from) {
         if (parts_->info.memory != nullptr) return false;
         memory_use& memory = *memory_.make<memory_use>();
@@ -44021,7 +44120,7 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// `parts`, if wanted, is what the file says; it stays as long as the snapshot.
+// `parts`, if not null, is set to the contents of the file, which live as long as the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
@@ -44046,12 +44145,12 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 
 }  // namespace detail
 
-// False: it cannot be read, and `error` says why.
+// Returns false if the file cannot be read; `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
     return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
 
-// From the bytes of such a file, which are copied.
+// Loads from the bytes of such a file, which are copied.
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;
@@ -44077,7 +44176,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
-// convert_snapshot.hpp - a saved snapshot in the format of another tool, with little memory.
+// convert_snapshot.hpp - converts a saved snapshot to another format with little memory.
 
 #ifndef ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
 #define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
@@ -44086,7 +44185,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The functions of a stack_source of the parts of a file.
+// The functions of a stack_source for the parts of a file.
 struct saved_stack_source {
     static const loaded_parts& parts_of(const void* of) noexcept {
         return *static_cast<const loaded_parts*>(of);
@@ -44167,8 +44266,8 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
 
 }  // namespace detail
 
-// In the format that the ending of `to` asks for. False: the file `from` could not be read or `to`
-// not be written, and `error` says why.
+// Converts to the format that the ending of `to` names. Returns false, with the reason in `error`,
+// if `from` could not be read or `to` could not be written.
 inline bool convert_snapshot(const char* from, const char* to, std::string& error) {
     const detail::file_format* format = detail::format_of_path(to, error);
     if (format == nullptr) return false;
@@ -44188,30 +44287,30 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
 
-// filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
+// filter_stacks.hpp - a snapshot with only the stacks that somebody asks for.
 
 #ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Which types a snapshot shows. Those of the rungs "report", "allocator", "make_function" and
-// "vtable" are proven, those of "source" and "unsized_vtable" are not: docs/types_and_places.md.
+// Which types a snapshot shows. Types from the rungs "report", "allocator", "make_function" and
+// "vtable" are proven, types from "source" and "unsized_vtable" are not: docs/types_and_places.md.
 enum class shown_types {
     all,
-    proven,      // "?" in the place of one that is not proven
-    with_source  // the rung behind each type that is known: "std::string [allocator]"
+    proven,      // "?" replaces a type that is not proven
+    with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" fits every name.
 struct stack_filter {
-    const char* frame = "";           // the function, file or module of any frame, or the type
-    const char* type = "";            // the type
-    const char* module = "";          // the module of the frame that gave the row its place
-    const char* thread = "";          // the name of the thread that allocated; digits: its number
-    std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
-    std::uint64_t least_objects = 0;  // likewise
-    shown_types types = shown_types::all;  // what the rows say; `frame` and `type` look at this too
+    const char* frame = "";                // the function, file or module of any frame, or the type
+    const char* type = "";                 // the type
+    const char* module = "";               // the module of the frame that gave the row its place
+    const char* thread = "";               // the name of the thread that allocated, or its number
+    std::uint64_t least_bytes = 0;         // alive, of the whole row; in a difference without sign
+    std::uint64_t least_objects = 0;       // likewise
+    shown_types types = shown_types::all;  // what rows show, and `frame` and `type` search
 };
 
 namespace detail {
@@ -44219,10 +44318,10 @@ namespace detail {
 // --- rows of stacks ---
 
 struct row_of_stacks : summed<snapshot::row> {
-    std::uint64_t stack_objects;  // of the stack that lends the row its frames
+    std::uint64_t stack_objects;  // of the stack whose frames the row shows
 };
 
-// The rows that the stacks make together, without those that nothing is alive of.
+// Makes the rows of the stacks, without rows that have nothing alive.
 inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
                        bool is_difference) {
     place_numbers places{rows.memory()};
@@ -44245,7 +44344,7 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
 
 // --- types ---
 
-// `source` as a row's type_source has it. Something that is not listed here is not proven.
+// `source` is a row's type_source. A source that is not listed here is not proven.
 inline bool is_proven_type(text source) noexcept {
     return source == "report" || source == "allocator" || source == "make_function" ||
            source == "vtable";
@@ -44262,7 +44361,7 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
     }
 }
 
-// --- what fits ---
+// --- what fits the filter ---
 
 inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
     if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
@@ -44286,10 +44385,10 @@ inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wante
     return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
 }
 
-// What some threads allocated at stacks.
+// The parts of stacks that the wanted threads allocated.
 class stacks_of_threads {
 public:
-    // `wanted` as in the filter.
+    // `wanted` is stack_filter::thread.
     stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
         : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
@@ -44321,7 +44420,7 @@ private:
     list<snapshot::thread_part> parts_;
 };
 
-// Takes the stacks of small rows away.
+// Removes the stacks of small rows.
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
     place_numbers places{scratch};
@@ -44342,7 +44441,7 @@ inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& w
     for (const snapshot::stack& stack : kept) stacks.push_back(stack);
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
                                const stack_filter& wanted) {
     snapshot_block block;
@@ -45086,7 +45185,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// annotated_snapshot.hpp - a snapshot that says more about its window than it was made with.
+// annotated_snapshot.hpp - a copy of a snapshot with additional facts about its window.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
 #define ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
@@ -45101,7 +45200,7 @@ inline void drop_snapshot(void* kept) {
 
 inline void find_stacks_of_kept(const snapshot_data&, const void* source, later_stacks& made) {
     const snapshot& kept = *static_cast<const snapshot*>(source);
-    if (!kept.has_stacks()) refuse_memory();  // it has none, and neither has this one
+    if (!kept.has_stacks()) refuse_memory();  // then the copy would have no stacks either
     const auto stacks = kept.stacks();
     const auto modules = kept.modules();
     const auto threads = kept.allocating_threads();
@@ -45109,7 +45208,7 @@ inline void find_stacks_of_kept(const snapshot_data&, const void* source, later_
                   modules.size(), threads.begin(), threads.size()};
 }
 
-// `change(info, memory)` writes what is to be said; what it points to lies in `memory`.
+// `change(info, memory)` writes the additional facts; what they point to lies in `memory`.
 template <class Change>
 snapshot annotated(const snapshot& of, const Change& change) {
     snapshot_block block;
@@ -45144,7 +45243,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// explain_memory.hpp - where the resident memory of this process is.
+// explain_memory.hpp - says where the resident memory of this process is.
 
 #ifndef ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
 #define ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
@@ -45153,13 +45252,13 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What is known of the objects of a window.
+// What is known about the objects of a window.
 struct recorded_sizes {
     std::uint64_t bytes = 0;     // alive, as requested
     std::uint64_t rounding = 0;  // what glibc's malloc adds to them
 };
 
-// The size of the block that glibc's malloc takes for a request.
+// The size of the block that glibc's malloc uses for a request.
 inline std::uint64_t glibc_block_bytes(std::uint64_t requested) noexcept {
     constexpr std::uint64_t least_large = 128 * 1024;
     if (requested >= least_large) return (requested + 16 + 4095) / 4096 * 4096;
@@ -45167,7 +45266,8 @@ inline std::uint64_t glibc_block_bytes(std::uint64_t requested) noexcept {
     return bytes < 32 ? 32 : bytes;
 }
 
-// Of objects that may differ in size, the mean: 8 bytes of header, and half of 16 less one.
+// The mean for objects that may differ in size: 8 bytes of header, and half of 15 bytes of
+// rounding.
 inline std::uint64_t glibc_rounding(std::uint64_t objects, std::uint64_t bytes) noexcept {
     if (objects == 0) return 0;
     if (bytes % objects != 0) return objects * 31 / 2;
@@ -45194,8 +45294,9 @@ inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
     return more > less ? more - less : 0;
 }
 
-// From what is resident, what malloc says and what the window knows. What is in use but not in
-// memory is taken to be free memory first, then other blocks, then recorded objects.
+// Divides the resident memory by what malloc reports and what the window knows. Bytes that are in
+// use but not in memory are assumed to be free memory first, then other blocks, then recorded
+// objects.
 inline memory_use divide_memory(const memory_look& look, const recorded_sizes& recorded) noexcept {
     const malloc_numbers& known = look.known;
     resident_memory found = look.found;
@@ -45213,7 +45314,7 @@ inline memory_use divide_memory(const memory_look& look, const recorded_sizes& r
     std::uint64_t& rest = use[known.kind == malloc_kind::unknown ? memory_part::heap_rest
                                                                  : memory_part::other_blocks];
     if (known.kind == malloc_kind::glibc) {
-        // Heaps and large blocks that were not recognised, as those that are aligned.
+        // Heaps and large blocks that were not recognised, for example aligned ones.
         move_up_to(excess(known.heap_bytes, found.heap_size), found.anonymous, heap);
         move_up_to(excess(known.mapped_bytes, found.large_size), found.anonymous, found.large);
         move_up_to(known.in_use_bytes, heap, in_use);
@@ -45226,7 +45327,7 @@ inline memory_use divide_memory(const memory_look& look, const recorded_sizes& r
             move_up_to(known.in_use_bytes, heap, in_use);
             use[memory_part::free_blocks] = heap;
         } else {
-            // What is recorded and cannot lie in a heap of glibc's lies in other memory.
+            // Recorded objects that cannot lie in a heap of glibc lie in other memory.
             move_up_to(excess(recorded.bytes, found.heap_size + found.large_size), found.anonymous,
                        heap);
             in_use = heap;
@@ -45248,17 +45349,17 @@ inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
 
 }  // namespace detail
 
-// Where the resident memory of this process is now; all blocks in use count as `other_blocks`.
-// Cost: 0.4 ms in a small process; about 5 ms more for each 100 MiB in small pages and 1 ms for
-// each 100 mappings, which the kernel counts meanwhile. Where /proc/self/smaps cannot be read,
-// resident_bytes is 0.
+// Says where the resident memory of this process is now; all blocks in use count as `other_blocks`.
+// Cost: 0.4 ms in a small process. The kernel needs about 5 ms more for each 100 MiB in small
+// pages, and 1 ms for each 100 mappings. If /proc/self/smaps cannot be read, resident_bytes is 0.
 inline memory_use explain_memory() noexcept {
     const pause_recording quietly;
     return detail::explain_memory_with({});
 }
 
-// The snapshot with where the resident memory is now: the part `recorded` is what is alive in it.
-// Reports have a block of lines for it, saved snapshots keep it, info().memory points to it.
+// Adds to the snapshot where the resident memory is now; the part `recorded` is what is alive in
+// the snapshot. Reports show this as a block of lines, saved snapshots keep it, and info().memory
+// points to it.
 inline snapshot with_memory(const snapshot& rows) {
     const pause_recording quietly;
     memory_use now = detail::explain_memory_with(detail::recorded_in(rows));
@@ -45272,7 +45373,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
 
-// merged_modules.hpp - the modules of several processes in one list, each with its own addresses.
+// merged_modules.hpp - the modules of several processes as one list with distinct addresses.
 
 #ifndef ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
 #define ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
@@ -45292,7 +45393,7 @@ public:
 
     const list<snapshot::module>& modules() const noexcept { return modules_; }
 
-    // The same frames, or a copy with the addresses that they have in the merged snapshot.
+    // Returns the same frames, or a copy with their addresses in the merged snapshot.
     const snapshot::frame* frames_of(const snapshot::frame* frames, std::size_t count) {
         if (count == 0) return frames;
         const auto known = moved_.insert(frames);
@@ -45328,7 +45429,8 @@ private:
         return true;
     }
 
-    // Null: not a module of the list. Most frames share the text of their module with others.
+    // Null if the module is not in the list. Most frames share the text of their module's path with
+    // others.
     const snapshot::module* module_of(const snapshot::frame& frame) {
         const auto known = by_text_.insert(frame.module);
         if (known.is_new) {
@@ -45361,7 +45463,7 @@ private:
     arena& memory_;
     list<snapshot::module> modules_;
     table<text, std::size_t> by_path_;         // numbers from 1
-    table<const void*, std::size_t> by_text_;  // the same; 0: none
+    table<const void*, std::size_t> by_text_;  // by the address of the text; 0: none
     table<const void*, const snapshot::frame*> moved_;
     std::uint64_t end_ = 0;  // behind all modules
 };
@@ -45372,7 +45474,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
 
-// merged_stacks.hpp - the stacks and rows of several snapshots, equal ones summed.
+// merged_stacks.hpp - the stacks and rows of several snapshots; equal ones are summed.
 
 #ifndef ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
@@ -45381,12 +45483,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What the files of rows and stacks are called when snapshots are put together.
+// The names of files in a snapshot that merges others.
 class merged_names {
 public:
     explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
 
-    // First of all parts.
+    // Call it for all parts first.
     void see(const snapshot& part) {
         cut_directory cuts[2];
         for (const snapshot::row& row : part) see(row.file, path_of(row), cuts);
@@ -45396,7 +45498,7 @@ public:
         }
     }
 
-    // Of a row or a stack.
+    // The name of the file of a row or a stack.
     template <class Row>
     const char* file_of(const Row& row) {
         const text path = path_of(row);
@@ -45426,12 +45528,12 @@ private:
         all.meet(directory);
     }
 
-    // Two files never get one name.
+    // Two files never get the same name.
     const char* named(text path, const char* file) {
         const cut_directory& cut = cuts_[kind_of(path)];
         text name = file;
         if (!are_alike_[kind_of(path)] && path.ends_with(name)) {
-            // Only the root in common: whole paths say more.
+            // If only the root is common, whole paths say more.
             name = path.substr(cut.directory == "/" ? 0 : cut.directory.size());
         }
         const auto owner = owners_.insert(name);
@@ -45444,7 +45546,7 @@ private:
     cut_directory cuts_[2];
     bool are_alike_[2] = {true, true};
     table<text, const char*> names_;  // of each path
-    table<text, text> owners_;        // of each name, the path
+    table<text, text> owners_;        // the path of each name
 };
 
 class merged_stacks {
@@ -45484,7 +45586,7 @@ public:
     }
 
 private:
-    // Threads that parts have in common stay one.
+    // A thread that several parts have is added once.
     void add_threads(const snapshot& part) {
         first_threads_.push_back(numbers_.size());
         for (const snapshot::thread& each : part.allocating_threads()) {
@@ -45566,7 +45668,8 @@ private:
         sum.sites += row.sites;
     }
 
-    // A stack that several parts have is one: so the stacks of a row are counted, not added up.
+    // A stack that several parts have is one stack. So the stacks of a row are counted, not added
+    // up.
     void finish_rows() {
         if (stacks_.size() != 0) {
             for (row_of_stacks& each : row_sums_) each.sum.sites = 0;
@@ -45588,12 +45691,12 @@ private:
     merged_names names_;
     merged_modules modules_;
     list<snapshot::thread> threads_;
-    list<std::size_t> first_threads_;  // of each part, where its threads begin in `numbers_`
-    list<std::size_t> numbers_;        // of each thread of each part, its index in `threads_`
+    list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
+    list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;
     list<snapshot::row> rows_;
     place_numbers places_;
-    list<row_of_stacks> row_sums_;  // of each place
+    list<row_of_stacks> row_sums_;  // for each place
 };
 
 }  // namespace detail
@@ -45611,20 +45714,20 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A default-constructed one, or one of a window that was never opened.
+// A default-constructed snapshot, or one of a window that was never opened.
 inline bool is_of_no_window(const snapshot& part) {
     const snapshot::window_info& info = part.info();
     return part.empty() && info.window == 0 && info.merged_windows == 0 && !info.is_difference &&
            !has_totals(info);
 }
 
-// 0 or less: not known.
+// 0 or less: unknown.
 inline std::int64_t began_unix_ns(const snapshot::window_info& info) noexcept {
     return info.taken_unix_ns - static_cast<std::int64_t>(info.duration_ns);
 }
 
-// A number of a process is used again, and containers have their own numbers. Then the program lies
-// at another address, unless it always lies at the same one.
+// The number of a process is used again, and containers have their own numbers. The program then
+// lies at another address, unless it is always loaded at the same one.
 inline bool is_same_process(const snapshot& a, const snapshot& b) {
     if (a.info().process_id == 0 || a.info().process_id != b.info().process_id) return false;
     const auto modules = a.modules();
@@ -45633,7 +45736,7 @@ inline bool is_same_process(const snapshot& a, const snapshot& b) {
     return text{modules[0].path} != text{others[0].path} || modules[0].address == others[0].address;
 }
 
-// Two windows that follow each other may seem to overlap by what two clocks differ.
+// Two windows, one after the other, may seem to overlap by the difference of two clocks.
 inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_info& b) noexcept {
     if (began_unix_ns(a) <= 0 || began_unix_ns(b) <= 0) return false;
     const std::int64_t begin =
@@ -45645,7 +45748,7 @@ inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_
     return end - begin > (quarter < clocks_differ_ns ? quarter : clocks_differ_ns);
 }
 
-// Windows of one thread each, and of different ones, own different objects.
+// Two windows of one thread each, of different threads, own different objects.
 inline bool has_common_thread(const snapshot& a, const snapshot& b) {
     if (a.info().from == threads::all || b.info().from == threads::all) return true;
     const auto known = a.allocating_threads();
@@ -45672,7 +45775,7 @@ inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t 
     return {name.view().data(), name.size()};
 }
 
-// "" or why these cannot be one snapshot, with the remedy.
+// Returns "", or why these cannot become one snapshot, with the remedy.
 inline std::string why_not_merged(const std::vector<snapshot>& parts) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const snapshot::window_info& info = parts[i].info();
@@ -45708,7 +45811,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
 
-// merge_snapshots.hpp - several windows or processes as one snapshot.
+// merge_snapshots.hpp - merges several windows or processes into one snapshot.
 
 #ifndef ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
 #define ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
@@ -45773,7 +45876,7 @@ inline void add_to_family(list<snapshot::family>& families, const snapshot::fami
     same->bytes_freed += part.bytes_freed;
 }
 
-// Calls work(family). A part without families is operator new's, all of it.
+// Calls work(family). In a part without families everything belongs to operator new.
 template <class Work>
 void for_each_family(const snapshot::window_info& info, const Work& work) {
     const allocation_counts& totals = info.totals;
@@ -45797,7 +45900,7 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
     }
 }
 
-// Of several windows of one process the most, of several processes the sum.
+// The maximum over several windows of one process, the sum over several processes.
 inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -45816,7 +45919,7 @@ inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count)
 
 // --- time series ---
 
-// What each part had at the moments of all of them, from when the first one began.
+// What each part had at the moments of all parts, counted from the start of the first part.
 inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts, std::size_t count,
                           arena& scratch) {
     struct step {
@@ -45856,7 +45959,7 @@ inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts,
 
 // --- the head ---
 
-// The text that all parts have, or "".
+// The text that is equal in all parts, or "".
 template <class Get>
 const char* common_text(const snapshot* parts, std::size_t count, const Get& get) {
     for (std::size_t i = 1; i < count; ++i) {
@@ -45873,7 +45976,7 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Without losses, families and time series, and without where the memory was: processes share it.
+// Everything but losses, families, time series, and resident memory, which processes share.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();
@@ -45903,7 +46006,7 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
         info.has_details = info.has_details && part.has_details;
         info.has_peak_details = info.has_peak_details && part.has_peak_details;
     }
-    // From when the first one began to when the last one was taken.
+    // From the start of the first part to the moment when the last part was taken.
     if (began > 0) info.duration_ns = static_cast<std::uint64_t>(info.taken_unix_ns - began);
     info.name = common_text(parts, count, [](const info_type& part) { return part.name; });
     info.command = common_text(parts, count, [](const info_type& part) { return part.command; });
@@ -45926,7 +46029,7 @@ inline void let_go_of_parts(void* kept) {
     for (std::size_t i = 0; i < parts.count; ++i) parts.first[i].~snapshot();
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
@@ -45962,12 +46065,12 @@ inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
 
 }  // namespace detail
 
-// What all parts hold together. Those that come from no window add nothing; one part, or none, is
-// given back as it is. False, and why in `error`, when the parts cannot be one:
-//   - a difference and a snapshot that is none;
-//   - a window that recorded counters only, and one that has stacks;
-//   - windows of one process that were open at the same time, also two snapshots of one window:
-//     what belongs to both would count twice. Snapshots by stats_and_forget() follow each other.
+// Merges all parts. Parts that belong to no window add nothing. A single part is returned as it is.
+// Returns false, with the reason in `error`, if the parts cannot be merged:
+//   - a difference with a snapshot that is no difference;
+//   - a window that recorded counters only with one that has stacks;
+//   - windows of one process that were open at the same time, also two snapshots of one window,
+//     because common objects would count twice. Snapshots by stats_and_forget() do not overlap.
 // Throws std::bad_alloc.
 inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
     const pause_recording quietly;
@@ -45987,7 +46090,7 @@ inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::strin
     return made != nullptr;
 }
 
-// The same; throws report_error.
+// The same, but throws report_error.
 inline snapshot merge(const std::vector<snapshot>& parts) {
     snapshot all;
     std::string error;
@@ -45999,7 +46102,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
 
-// text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
+// text_tree.hpp - shows the calls that lead to allocations, as an indented tree for people to read.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
@@ -46054,7 +46157,7 @@ private:
         for (std::size_t i = 0; i < tree_.size(); ++i) {
             largest.push_back(static_cast<std::uint32_t>(i));
         }
-        // Of equal ones those first that lead to the others.
+        // Among equal nodes, those come first that lead to the others.
         sort(largest, [this](std::uint32_t a, std::uint32_t b) { return size_of(a) > size_of(b); });
         if (largest.size() > wanted_.rows) largest.cut(wanted_.rows);
         is_shown_.resize(tree_.size());
@@ -46129,7 +46232,7 @@ inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_val
 
 }  // namespace detail
 
-// About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
+// Has about `wanted.rows` lines: the largest by `order`. Nothing is cut if no width is set.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {
@@ -46140,7 +46243,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 
-// subtracted_stacks.hpp - the stacks of one snapshot less those of another, with their threads.
+// subtracted_stacks.hpp - subtracts the stacks of one snapshot from another's, with their threads.
 
 #ifndef ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
@@ -46158,7 +46261,7 @@ inline void subtract_details(snapshot::stack_details& from,
     for (std::size_t i = 0; i < size_class_count; ++i) from.sizes[i] -= less.sizes[i];
 }
 
-// As what it takes away when it is added.
+// Adding the result subtracts the part.
 inline snapshot::thread_part negated(const snapshot::thread_part& part, arena& memory) {
     snapshot::thread_part made = part;
     made.objects = 0 - part.objects;
@@ -46176,7 +46279,7 @@ inline snapshot::thread_part negated(const snapshot::thread_part& part, arena& m
     return made;
 }
 
-// Of a stack or a part; lifetimes do not count.
+// Whether a stack or a part has changed; lifetimes do not count.
 template <class Stack>
 bool has_other_numbers(const Stack& of) noexcept {
     const stack_numbers numbers = numbers_of(of);
@@ -46221,7 +46324,7 @@ private:
             if (has_module_.insert(module.path).is_new) modules_.push_back(module);
         }
         list<std::size_t> numbers{
-            scratch_};  // of each thread of this side, its index in `threads_`
+            scratch_};  // for each thread of this side, its index in `threads_`
         for (const snapshot::thread& each : side.allocating_threads()) {
             numbers.push_back(number_of(each));
         }
@@ -46274,7 +46377,7 @@ private:
         sort_stacks(stacks_, scratch_, true);
     }
 
-    // Two runs of a program have the same threads, by number and name.
+    // Two runs of a program have the same thread if number and name are equal.
     std::size_t number_of(const snapshot::thread& thread) {
         std::size_t number = 0;
         while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;
@@ -46314,7 +46417,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// In the memory of the block.
+// Lies in the memory of the block.
 struct sides_of_difference {
     snapshot rows;  // the difference as every program can make it
     snapshot later;
@@ -46352,13 +46455,13 @@ inline void subtract_families(list<snapshot::family>& changed, const snapshot::w
     }
 }
 
-// What a snapshot of no window has not is 0.
+// What a snapshot of no window does not have counts as 0.
 inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::window_info::*what) {
     if (is_of_no_window(a)) return b.info().*what;
     return a.info().*what && (is_of_no_window(b) || b.info().*what);
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& later,
                                        const snapshot& earlier) {
     snapshot_block block;
@@ -46390,7 +46493,7 @@ inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& lat
 inline snapshot difference(const snapshot& later, const snapshot& earlier) {
     const pause_recording quietly;
     const snapshot rows = later.difference_from(earlier);
-    if (!rows.info().is_difference) return rows;  // of two that come from no window
+    if (!rows.info().is_difference) return rows;  // both come from no window
     detail::snapshot_data* const made = detail::whole_difference(rows, later, earlier);
     return made != nullptr ? snapshot{made} : detail::refused_snapshot();
 }

@@ -166,7 +166,7 @@ TEST_CASE("a pool: an address that is given out again without a report of its fr
     CHECK(family_of(seen, "forgetful").allocations == 2);
     CHECK(family_of(seen, "forgetful").frees == 1);
     CHECK(family_of(seen, "forgetful").live_bytes() == 16);
-    CHECK(lost(seen, "of a pool without a report") == 1);
+    CHECK(lost(seen, "by a pool without a report") == 1);
     report_free(memory);
 }
 

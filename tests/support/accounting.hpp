@@ -30,7 +30,7 @@ struct produced_events {
 // Of these the events are in the numbers.
 inline bool concerns_numbers(const char* reason) {
     return std::strstr(reason, "without their place") == nullptr &&
-           std::strstr(reason, "past operator delete") == nullptr &&
+           std::strstr(reason, "without operator delete") == nullptr &&
            std::strstr(reason, "peak") == nullptr;
 }
 

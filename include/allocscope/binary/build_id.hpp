@@ -1,4 +1,4 @@
-// build_id.hpp - the linker's fingerprint of a file, found in its notes.
+// build_id.hpp - finds the linker's fingerprint of a file in its notes.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by unwind/ and symbols/ with the notes of a module in memory, by symbols/ with those of
@@ -6,8 +6,8 @@
 // Threads:  any
 // Memory:   none
 //
-// A file may be replaced while its process runs. Only when the fingerprint in memory equals the
-// file's do the file's names belong to the running code.
+// A file may be replaced while its process runs. The names in the file belong to the running code
+// only if the fingerprint in memory equals that of the file.
 
 #ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
 #define ALLOCSCOPE_BINARY_BUILD_ID_HPP

@@ -1,13 +1,13 @@
-// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
+// byte_cursor.hpp - reads little-endian numbers, LEB128 and texts with checks.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by every parser of ELF and DWARF bytes
 // Threads:  one cursor belongs to one thread
 // Memory:   none
 //
-// Bytes of a file are hostile until proven otherwise. A read past the end, or of a text that does
-// not end, returns zero and marks the cursor as failed. From then on every read returns zero, so a
-// parser asks `ok()` once per record instead of after every field.
+// Bytes of a file may be malicious. A read past the end, or of a text that does not end, returns
+// zero and marks the cursor as failed. From then on every read returns zero, so a parser asks
+// `ok()` once for each record instead of after every field.
 //
 //     byte_cursor in{section};
 //     std::uint64_t length = in.u32();
@@ -164,7 +164,7 @@ ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
     return reinterpret_cast<const char*>(start);
 }
 
-// A longer text is no name; a section without any zero byte must not become one name.
+// A longer text is not a name; a section without any zero byte must not become one name.
 constexpr std::size_t longest_text = std::size_t{1} << 16;
 
 // The text at `offset` of a string section; "" when there is none.

@@ -1,4 +1,4 @@
-// dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
+// dwarf_constants.hpp - the constants of DWARF 2 to 5 that the readers use.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by the DWARF readers

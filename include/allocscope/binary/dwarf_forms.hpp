@@ -5,8 +5,8 @@
 // Threads:  any
 // Memory:   none
 //
-// A value is read raw: an index or an offset stays what it is until somebody asks for the text, the
-// address or the entry that it stands for, since most values are never looked at.
+// A value is read raw, because most values are never used: an index or an offset stays as it is
+// until somebody asks for the text, address or entry that it stands for.
 
 #ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
@@ -88,7 +88,8 @@ ALLOCSCOPE_NOINLINE int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format
     }
 }
 
-// Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
+// Reads one value. An unknown form fails the cursor, because the position of the next value is then
+// unknown.
 ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form,
                                                  const dwarf_format& format,
                                                  std::int64_t implicit_value) noexcept {

@@ -1,4 +1,4 @@
-// dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
+// dwarf_lines.hpp - reads one line number program: its directories and files, and its rows.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by symbols/line_lookup.hpp
@@ -29,7 +29,7 @@ namespace detail {
 
 struct dwarf_line_header {
     dwarf_format format;
-    std::uint64_t tables = 0;      // where directories and files are described
+    std::uint64_t tables = 0;      // where the descriptions of directories and files begin
     std::uint64_t operations = 0;  // where the program begins
     std::uint64_t end = 0;
     std::uint8_t least_instruction_bytes = 1;
@@ -102,7 +102,7 @@ inline void visit_old(byte_cursor& in, Visitor& visit) {
     }
 }
 
-// DWARF 5: each table says first which forms its entries are made of.
+// DWARF 5: each table begins with the forms of its entries.
 template <class Report>
 inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwarf_unit& unit,
                       const dwarf_format& format, Report&& report) {
@@ -125,7 +125,7 @@ inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwa
             if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
             if (contents[i] == dwarf::line_content_directory) directory = value.number;
         }
-        if (in.at() == before) return in.fail();  // entries of no bytes would never end
+        if (in.at() == before) return in.fail();  // entries without bytes would never end
         if (in.ok()) report(path, directory);
     }
 }

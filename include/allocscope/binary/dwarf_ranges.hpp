@@ -50,7 +50,7 @@ inline void visit_old_ranges(byte_view section, std::uint64_t offset, const dwar
         } else if (low < high) {
             if (!visit(base + low, base + high)) return;
         } else if (!visit(0, 0)) {
-            return;  // an empty range still costs a step
+            return;  // an empty range also counts as a step
         }
     }
 }
@@ -108,7 +108,7 @@ inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offse
 }
 
 // Calls `visit(low, high)` for every piece of the extent, high exclusive, until it returns false.
-// An entry that covers nothing is passed as (0, 0), so that the visitor can count its steps.
+// An entry that covers nothing is reported as (0, 0), so that the visitor can count its steps.
 template <class Visitor>
 inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit& unit,
                                const dwarf_extent& extent, Visitor&& visit) {

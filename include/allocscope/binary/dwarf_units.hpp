@@ -32,14 +32,14 @@ struct dwarf_sections {
     byte_view info, abbreviations, strings, lines, line_strings;
     byte_view ranges, range_lists, addresses, string_offsets;
     byte_view supplement_strings;  // of the supplementary file
-    // Of what is read when somebody wants it; null: all of it is there.
+    // For sections that are read only where needed; null: the whole section has been read.
     late_bytes* late_info = nullptr;
     late_bytes* late_strings = nullptr;
     late_bytes* late_lines = nullptr;
 };
 
-// A supplementary file holds what several files have in common. References to its entries have
-// this bit, wherever they stand.
+// A supplementary file holds what several files share. References to its entries have this bit, in
+// whichever file they are.
 constexpr std::uint64_t dwarf_in_supplement = std::uint64_t{1} << 63U;
 
 // One unit. The bases and the low address come from its first entry.
@@ -61,8 +61,9 @@ struct dwarf_unit {
     std::uint64_t file = 0;  // dwarf_in_supplement: of a supplementary file
 };
 
-// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
-// of an unknown version is returned with first_entry == end, so that the next one can be found.
+// Reads the header at `offset`. Returns false if the section ends or cannot be read from there on.
+// A unit of an unknown version is returned with first_entry == end, so that the next one can be
+// found.
 ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
                                          dwarf_unit& unit) noexcept {
     unit = dwarf_unit{};
@@ -109,11 +110,11 @@ struct dwarf_attribute {
     std::int64_t implicit_value = 0;
 };
 
-// Walks one abbreviation table. The visitor has
+// Loops over one abbreviation table. The visitor has
 //     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
 //     bool attribute(const dwarf_attribute&);
 //     bool finish();
-// each of which returns false to stop the walk.
+// each of which returns false to stop the loop.
 template <class Visitor>
 inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
     byte_cursor in{section, offset};
@@ -152,7 +153,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_table(byte_view section, std::uint64_t base,
     return in.ok();
 }
 
-// The text that a value stands for; "" when there is none or when it is in another file.
+// The text that a value stands for; "" if there is none, or if it is in another file.
 ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
                                            const dwarf_value& value) noexcept {
     if (value.form == dwarf::form_string) {
@@ -184,8 +185,8 @@ ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwa
                             unit.format.address_bytes, address);
 }
 
-// The .debug_info offset of the entry that a value refers to, with dwarf_in_supplement when it is
-// in such a file; 0 (never an entry) when it is none.
+// The .debug_info offset of the entry to which a value refers, with dwarf_in_supplement if it is in
+// a supplementary file; 0 (never an entry) if the value is not a reference.
 ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
                                                   const dwarf_value& value) noexcept {
     switch (value.form) {

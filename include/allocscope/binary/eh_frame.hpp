@@ -1,4 +1,4 @@
-// eh_frame.hpp - the records of .eh_frame: which code they are about, and their programs.
+// eh_frame.hpp - reads the records of .eh_frame: the code that they describe, and their programs.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by eh_frame_index.hpp, and for their programs by unwind/cfi_to_rule.hpp
@@ -6,11 +6,11 @@
 // Memory:   none
 //
 //     .eh_frame   | CIE | FDE | FDE | FDE | CIE | FDE | ... | 0
-//                    ^--------------------- each FDE (one function) names its CIE (what is common)
+//                    ^--------------------- each FDE (one function) refers to its CIE (shared data)
 //
-// The bytes may be a file's or those in memory: `mapped_bytes` knows which address they begin at.
-// Nothing in them is believed: every read ends where the bytes end, a record refers to no other
-// record than one CIE, and what is odd is refused.
+// The bytes may be those of a file or in memory: `mapped_bytes` has the address at which they
+// begin. They are not trusted: every read stops where the bytes end, a record refers to no record
+// but one CIE, and anything unexpected is refused.
 //
 // The functions are not inlined into each other, because they run on the program's stack, which may
 // be small.
@@ -41,7 +41,7 @@ struct mapped_bytes {
     bool holds(std::uint64_t place) const noexcept { return place - address < bytes.size; }
 };
 
-// How a pointer is written: the low four bits are its form, the next three say what is added.
+// How a pointer is written: the low four bits are its form, the next three say what is added to it.
 namespace eh_pointer {
 constexpr std::uint8_t absolute = 0x00;
 constexpr std::uint8_t uleb128 = 0x01;
@@ -55,7 +55,7 @@ constexpr std::uint8_t sdata8 = 0x0c;
 constexpr std::uint8_t form_mask = 0x0f;
 constexpr std::uint8_t relative_to_field = 0x10;
 constexpr std::uint8_t relative_to_data = 0x30;  // to the start of .eh_frame_hdr
-constexpr std::uint8_t base_mask = 0xf0;         // bit 7: the address of the pointer is meant
+constexpr std::uint8_t base_mask = 0xf0;         // bit 7: the address of the pointer itself
 constexpr std::uint8_t omitted = 0xff;
 }  // namespace eh_pointer
 
@@ -84,7 +84,8 @@ inline std::uint64_t read_eh_number(byte_cursor& in, std::uint8_t encoding) noex
     }
 }
 
-// Reads an address. `in` reads `from` from its start; `data` is what relative_to_data counts from.
+// Reads an address. `in` reads `from` from its start; relative_to_data pointers are relative to
+// `data`.
 inline std::uint64_t read_eh_pointer(byte_cursor& in, std::uint8_t encoding,
                                      const mapped_bytes& from, std::uint64_t data) noexcept {
     const std::uint64_t field = from.address + in.at();
@@ -106,12 +107,12 @@ enum class eh_record : std::uint8_t {
     description,  // an FDE
     common,       // a CIE
     end,          // a record of length 0
-    odd           // not readable, or not of a kind that is known here
+    odd           // not readable, or of an unknown kind
 };
 
-// What one FDE says together with its CIE.
+// The contents of one FDE together with its CIE.
 struct frame_description {
-    std::uint64_t begin = 0, end = 0;  // the code it is about
+    std::uint64_t begin = 0, end = 0;  // the code that it describes
     byte_view common_program, program;
     std::uint64_t code_factor = 1;
     std::int64_t data_factor = 1;
@@ -121,9 +122,9 @@ struct frame_description {
 
 namespace eh_frame_detail {
 
-// Where the contents of a record lie, as offsets in the bytes.
+// Where the contents of a record are, as offsets in the bytes.
 struct record_bounds {
-    std::uint64_t begin = 0;  // of the field that says whether it is a CIE
+    std::uint64_t begin = 0;  // of the field that distinguishes a CIE
     std::uint64_t end = 0;
 };
 
@@ -142,7 +143,7 @@ ALLOCSCOPE_NOINLINE eh_record read_bounds(const mapped_bytes& frames, std::uint6
     return id == 0 ? eh_record::common : eh_record::description;
 }
 
-// The letters after 'z', up to a 0, and what stands for each of them.
+// Reads the letters after 'z', up to a 0, and the data of each letter.
 inline bool read_augmentation(const std::uint8_t* letters, byte_cursor& in,
                               frame_description& out) noexcept {
     const std::uint64_t length = in.uleb();
@@ -156,7 +157,7 @@ inline bool read_augmentation(const std::uint8_t* letters, byte_cursor& in,
             case 'L':  // how the address of the exception table is written
                 in.skip(1);
                 break;
-            case 'P':  // the function that decides about exceptions
+            case 'P':  // the personality function for exceptions
                 read_eh_number(in, in.u8());
                 break;
             case 'S':
@@ -202,7 +203,7 @@ ALLOCSCOPE_NOINLINE bool read_common(const mapped_bytes& frames, std::uint64_t a
     return true;
 }
 
-// Reads what follows the reference to the CIE. `out` already has what the CIE said.
+// Reads what follows the reference to the CIE. `out` already has the contents of the CIE.
 ALLOCSCOPE_NOINLINE bool read_function(const mapped_bytes& frames, const record_bounds& bounds,
                                        std::uint64_t data, bool has_augmentation,
                                        frame_description& out) noexcept {
@@ -218,8 +219,8 @@ ALLOCSCOPE_NOINLINE bool read_function(const mapped_bytes& frames, const record_
 
 }  // namespace eh_frame_detail
 
-// Reads the record at `address`. `out` is whole only for eh_record::description; `next` is where
-// the record after it begins, unless it is odd or the end. Programs are not looked at.
+// Reads the record at `address`. `out` is complete only for eh_record::description; `next` is where
+// the next record begins, unless the record is odd or the end. Programs are not read.
 inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_t address,
                                         std::uint64_t data, frame_description& out,
                                         std::uint64_t& next) noexcept {
@@ -230,7 +231,7 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
     if (kind != eh_record::description) return kind;
     out = frame_description{};
     bool has_augmentation = false;
-    if (id > bounds.begin) return eh_record::odd;  // the CIE would lie before the bytes
+    if (id > bounds.begin) return eh_record::odd;  // the CIE would be before the bytes
     if (!eh_frame_detail::read_common(frames, frames.address + bounds.begin - id, has_augmentation,
                                       out)) {
         return eh_record::odd;

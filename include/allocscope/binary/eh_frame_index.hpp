@@ -1,16 +1,16 @@
-// eh_frame_index.hpp - from an address in code to the .eh_frame record about it.
+// eh_frame_index.hpp - finds the .eh_frame record for an address in code.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by unwind/cfi_to_rule.hpp
 // Threads:  any
 // Memory:   none
 //
-// The linker leaves a sorted table in .eh_frame_hdr, so a search takes some 15 comparisons:
+// The linker puts a sorted table into .eh_frame_hdr, so a search takes about 15 comparisons:
 //
 //     .eh_frame_hdr   | 1 | three encodings | .eh_frame | count | {code, FDE} {code, FDE} ...
 //                                               4 bytes each, counted from .eh_frame_hdr
 //
-// Where the table is missing or written otherwise, .eh_frame is read from its start, up to a limit.
+// If the table is missing or has another form, .eh_frame is read from its start, up to a limit.
 //
 //     frame_description about;
 //     if (find_frame_description(image, pc - 1, about) == fde_search::found) ...
@@ -40,7 +40,7 @@ struct eh_frame_image {
 struct eh_frame_header {
     bool is_valid = false;
     std::uint64_t frames_address = 0;
-    byte_view table;  // of `entry_bytes` each; empty when there is none that can be searched
+    byte_view table;  // of `entry_bytes` each; empty if it cannot be searched
 };
 
 constexpr std::uint64_t eh_frame_entry_bytes = 8;
@@ -68,7 +68,7 @@ inline eh_frame_header read_eh_frame_header(const mapped_bytes& index,
 
 enum class fde_search : std::uint8_t {
     found,
-    none,       // no record is about this address
+    none,       // no record describes this address
     unreadable  // there may be one
 };
 
@@ -82,7 +82,7 @@ inline std::int32_t table_number(byte_view table, std::uint64_t index, unsigned 
     return static_cast<std::int32_t>(in.u32());
 }
 
-// Finds the record about `code`, if there is one: the last that does not begin after it.
+// Finds the record for `code`, if there is one: the last that does not begin after it.
 ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::uint64_t code,
                                              bool& must_scan, std::uint64_t& address) noexcept {
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
@@ -90,7 +90,7 @@ ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::u
     address = header.frames_address;
     if (!header.is_valid) return fde_search::unreadable;
     if (must_scan) return fde_search::found;
-    // An address counts as signed: code may lie before the table.
+    // An address counts as signed, because code may come before the table.
     const auto wanted = static_cast<std::int64_t>(code - image.index_address);
     std::uint64_t low = 0;
     std::uint64_t high = header.table.size / eh_frame_entry_bytes;
@@ -110,7 +110,7 @@ ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::u
 
 }  // namespace eh_frame_detail
 
-// The record about the instruction at `code`.
+// The record that describes the instruction at `code`.
 ALLOCSCOPE_NOINLINE fde_search find_frame_description(const eh_frame_image& image,
                                                       std::uint64_t code,
                                                       frame_description& out) noexcept {

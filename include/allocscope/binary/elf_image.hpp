@@ -1,12 +1,12 @@
-// elf_image.hpp - the header of an ELF file and its table of sections.
+// elf_image.hpp - reads the header of an ELF file and its table of sections.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by whoever opens a program or a library to find a section in it
+// Called:   by everything that opens a program or a library to find a section in it
 // Threads:  any
 // Memory:   none
 //
-// Only 64-bit little-endian files are read. The functions take the bytes of the one table they
-// decode, so that the caller decides how the file is read: whole, or table by table.
+// Only 64-bit little-endian files are read. Each function takes the bytes of the one table that it
+// decodes, so the caller decides how to read the file: as a whole, or table by table.
 //
 //     file:  | header, 64 bytes | segments, code, data, ... | sections, count x 64 bytes |
 
@@ -38,7 +38,7 @@ struct elf_header {
     std::uint16_t type = 0;
     std::uint64_t sections_offset = 0;
     std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    // 0 and 0xffff mean that the true number is in section 0 (its size and its link).
     std::uint64_t section_count = 0;
     std::uint64_t names_section = 0;
 };
@@ -75,7 +75,8 @@ inline elf_header read_elf_header(byte_view bytes) noexcept {
     return header;
 }
 
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero if it is
+// outside.
 inline elf_section read_elf_section(byte_view table, std::uint64_t index,
                                     std::uint16_t stride) noexcept {
     elf_section section;

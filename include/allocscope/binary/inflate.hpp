@@ -1,13 +1,13 @@
-// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+// inflate.hpp - decompresses a section in zlib's format (RFC 1950 and 1951).
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by symbols/object_bytes.hpp
 // Threads:  any
-// Memory:   3 KB of stack; the bytes go where the caller has room for them
+// Memory:   3 KB of stack; the result goes to memory of the caller
 //
-// Linkers and packagers compress debug information. The section says how long it will be, and a
-// byte of the stream cannot become more than 1032, so that nobody makes room for more than that.
-// A stream that is damaged anywhere is refused as a whole.
+// Linkers and packagers compress debug information. The section says how long it will be. A byte of
+// the stream cannot become more than 1032 bytes, so nobody allocates more than that. A stream that
+// is damaged anywhere is refused as a whole.
 
 #ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
 #define ALLOCSCOPE_BINARY_INFLATE_HPP
@@ -24,17 +24,17 @@ namespace detail {
 
 constexpr std::uint64_t largest_inflation = 1032;
 
-// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+// A set of prefix codes. Codes of up to nine bits are found in one step, longer ones bit by bit.
 class inflate_codes {
 public:
     static constexpr unsigned fast_bits = 9;
     static constexpr unsigned longest = 15;
 
-    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
-    // it, when there is only one.
+    // Returns false if there are more codes of some length than possible. As in zlib, there may be
+    // fewer if there is only one code.
     bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
 
-    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    // The symbol and the length of its code; a length of 0 means that no code begins like this.
     struct found {
         unsigned symbol, bits;
     };
@@ -57,7 +57,7 @@ ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsig
     for (std::uint16_t& each : fast_) each = 0;
     for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
     const unsigned used = count - counts_[0];
-    int left = 1;  // codes of the length that are not taken
+    int left = 1;  // unused codes of the length
     std::uint16_t begins[longest + 2] = {};
     unsigned codes[longest + 2] = {};
     for (unsigned bits = 1; bits <= longest; ++bits) {
@@ -106,14 +106,14 @@ public:
     bool run() noexcept;
 
 private:
-    // Whether the header says so.
+    // Whether the header is that of zlib.
     bool is_zlib() noexcept {
         const std::uint64_t head = take(16);
         return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
                ((head & 255U) << 8U | head >> 8U) % 31 == 0;
     }
 
-    // At least 32 bits of what comes, with zeros behind the end.
+    // Provides at least the next 32 bits; behind the end they are zero.
     void fill() noexcept {
         while (bits_ <= 56) {
             if (next_ != end_) {
@@ -165,7 +165,7 @@ private:
         std::uint32_t low = 1;
         std::uint32_t high = 0;
         for (std::uint64_t at = 0; at < size_;) {
-            // So many cannot overflow before the remainder is taken.
+            // This many bytes cannot overflow before the remainder is taken.
             const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
             for (; at < stop; ++at) high += low += out_[at];
             low %= 65521;
@@ -181,7 +181,7 @@ private:
     std::uint64_t done_ = 0;
     std::uint64_t window_ = 0;
     unsigned bits_ = 0;     // in the window
-    unsigned missing_ = 0;  // bytes in it that are behind the end
+    unsigned missing_ = 0;  // bytes in it that are beyond the end
     bool is_failed_ = false;
     inflate_codes literals_;
     inflate_codes distances_;
@@ -212,7 +212,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
     return value;
 }
 
-// The lengths of the codes are coded themselves.
+// The lengths of the codes are themselves encoded.
 ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
     const auto literals = static_cast<unsigned>(take(5)) + 257;
     const auto distances = static_cast<unsigned>(take(5)) + 1;
@@ -242,7 +242,7 @@ ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
         if (times > all - i) return false;
         for (; times != 0; --times) lengths[i++] = repeated;
     }
-    // Without a code for its end a block has none.
+    // A block without a code for its end would not end.
     return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
            distances_.build(lengths + literals, distances, true);
 }
@@ -284,7 +284,7 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
     is_failed_ = true;
 }
 
-// True when the stream is whole and fills the `size` bytes at `out` exactly.
+// Returns true if the stream is complete and fills the `size` bytes at `out` exactly.
 inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
     return inflater{stream, out, size}.run();
 }

@@ -1,11 +1,12 @@
-// late_bytes.hpp - bytes that are only there once somebody wanted them.
+// late_bytes.hpp - bytes that are read only when somebody needs them.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by dwarf_units.hpp and the readers of entries and lines in symbols/
-// Threads:  those of who reads them
+// Threads:  those of the readers
 // Memory:   none
 //
-// Who looks into a large section of a file says so before; until then its bytes read as zero.
+// Before a reader uses part of a large section of a file, it must ask for it; until then the bytes
+// are zero.
 //
 //     want(sections.late_info, unit.offset, unit.end - unit.offset);
 
@@ -25,17 +26,17 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct late_bytes {
-    // Reads these bytes, as far as there are such.
+    // Reads these bytes, as far as they exist.
     void (*read)(late_bytes& of, std::uint64_t offset, std::uint64_t size);
 };
 
-// Null: all of them are there.
+// Null if all bytes have been read.
 inline void want(late_bytes* of, std::uint64_t offset, std::uint64_t size) {
     if (of != nullptr) of->read(*of, offset, size);
 }
 
-// A text that ends with a zero byte, of at most `longest` bytes, in `whole`. Its neighbours come
-// along: they are often names of the same unit.
+// Asks for a text in `whole` that ends with a zero byte, of at most `longest` bytes. Its neighbours
+// are read as well, because they are often names of the same unit.
 ALLOCSCOPE_NOINLINE void want_text(late_bytes* of, byte_view whole, std::uint64_t offset,
                                    std::size_t longest) {
     constexpr std::uint64_t neighbours = 16384;

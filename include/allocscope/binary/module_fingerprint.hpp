@@ -1,4 +1,4 @@
-// module_fingerprint.hpp - one number that tells a module from another at the same address.
+// module_fingerprint.hpp - one number that distinguishes modules at the same address.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by unwind/module_identity.hpp and symbols/module_list.hpp for modules in memory, by
@@ -6,9 +6,10 @@
 // Threads:  any
 // Memory:   none
 //
-// The linker's build id says it. A module without one is known by its first page, which holds the
-// header, the list of segments and in small modules the names of its symbols, and by the name under
-// which it was opened. Two versions of one such file that differ in neither are taken for the same.
+// If there is a build id from the linker, the fingerprint comes from it. A module without one is
+// identified by its first page, which has the header, the list of segments and in small modules the
+// names of its symbols, and by the name with which it was opened. Two versions of a file that
+// differ in neither count as the same.
 
 #ifndef ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 #define ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
@@ -26,10 +27,10 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Never 0.
+// The result is never 0.
 inline std::uint64_t fingerprint_of(const build_id& id) noexcept {
     std::uint64_t hash = hash_seed;
-    for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the rest of it is zero
+    for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the remaining bytes are zero
         std::uint64_t word = 0;
         std::memcpy(&word, id.bytes + at, sizeof word);
         hash = hash_step(hash_finish(hash), word);
@@ -39,8 +40,8 @@ inline std::uint64_t fingerprint_of(const build_id& id) noexcept {
 
 constexpr std::size_t fingerprinted_bytes = 4096;
 
-// Of a module without a build id. `page` are its first fingerprinted_bytes; zeros stand behind the
-// end of a shorter file, as the kernel maps it. Never 0.
+// For a module without a build id. `page` is its first fingerprinted_bytes; a shorter file is
+// followed by zeros, as the kernel maps it. The result is never 0.
 inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept {
     constexpr std::size_t lanes = 4;  // multiplications that do not wait for each other
     const auto* at = static_cast<const char*>(page);

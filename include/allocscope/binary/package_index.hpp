@@ -1,11 +1,11 @@
-// package_index.hpp - which pieces of a package file's sections belong to which unit.
+// package_index.hpp - the pieces of a package file's sections that belong to a unit.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by symbols/package_file.hpp
 // Threads:  any
 // Memory:   none; the bytes are the caller's
 //
-// .debug_cu_index of a .dwp file, a hash table of 32-bit words:
+// .debug_cu_index of a .dwp file is a hash table of 32-bit words:
 //
 //     | version, columns, units, slots |
 //     | slots x number of a unit | slots x row |     row 0: the slot is free
@@ -27,7 +27,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Where the pieces of a unit are, by what the index says.
+// Where the pieces of a unit are, according to the index.
 class package_index {
 public:
     struct piece {
@@ -40,7 +40,7 @@ public:
     package_index() noexcept = default;  // of no unit
     explicit package_index(byte_view bytes) noexcept : bytes_(bytes) {
         byte_cursor in{bytes};
-        version_ = in.u32() & 0xffffU;  // version 5 has two bytes, and two of no meaning
+        version_ = in.u32() & 0xffffU;  // version 5 has two bytes, and two unused ones
         columns_ = in.u32();
         units_ = in.u32();
         slots_ = in.u32();
@@ -53,7 +53,7 @@ public:
     bool empty() const noexcept { return slots_ == 0; }
     std::uint32_t version() const noexcept { return version_; }
 
-    // The number of pieces of the unit; 0: it is not in here.
+    // The number of pieces of the unit; 0: the unit is not in here.
     std::uint32_t find(std::uint64_t unit, piece (&pieces)[most_columns]) const noexcept {
         const std::uint32_t row = row_of(unit);
         if (row == 0 || row > units_) return 0;

@@ -8,10 +8,10 @@
 //     allocscope::write_callgrind(window.stats(), "heap.callgrind");
 //
 // The events are LiveBytes, LiveObjects, AllocBytes and Allocs. A function's own cost is what it
-// allocated itself. On each stack a function counts once, where it is entered first: so inclusive
-// costs are right also where functions call each other in circles. The count of a call is the
-// number of allocations behind it; the line a function begins on is not known. Functions, and the
-// lines and calls of each, come in the order in which the stacks of the snapshot have them.
+// allocated itself. A function counts once for each stack, where it is entered first, so inclusive
+// costs are right even if functions call each other in circles. The count of a call is the number
+// of allocations that it led to; the line on which a function begins is unknown. Functions, and the
+// lines and calls of each, are in the order in which the stacks of the snapshot have them.
 
 #ifndef ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
@@ -42,7 +42,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// A line of a function, and the function that is called there; none: what the line itself costs.
+// A line of a function, and the function that is called there; without a callee, the cost of the
+// line itself.
 struct callgrind_key {
     std::uint32_t function;
     std::uint32_t line;
@@ -91,7 +92,7 @@ public:
     }
 
 private:
-    // In the order of the file.
+    // The members are in the order of the file.
     struct cost {
         std::uint64_t bytes, objects, bytes_allocated, allocations;
         void add(const cost& more) noexcept {
@@ -168,7 +169,7 @@ private:
         costs_[{caller, line, callgrind_no_callee}].add(numbers);
     }
 
-    // The numbers of the costs, those of each function side by side.
+    // The numbers of the costs; those of each function are side by side.
     list<std::uint32_t> costs_by_function() {
         list<std::uint32_t> next{job_.memory};
         next.resize(functions_.size() + 1);
@@ -199,7 +200,7 @@ private:
         is_text_written_.resize(2 * texts_.size());
     }
 
-    // Each name stands in the file once. Files and functions are numbered apart.
+    // Each name is written once. Files and functions are numbered separately.
     void write_name(std::uint32_t number, bool is_file) {
         out_ << '(' << decimal{std::uint64_t{number} + 1} << ')';
         bool& is_written = is_text_written_[2 * std::size_t{number} + (is_file ? 1 : 0)];
@@ -244,7 +245,7 @@ private:
     text_numbers texts_;
     table<function_key, std::uint32_t> functions_;
     list<std::uint32_t> function_of_frame_;
-    list<std::uint64_t> last_stack_of_;  // of each function: the last stack it was met in, from 1
+    list<std::uint64_t> last_stack_of_;  // for each function: the last stack that had it, from 1
     std::uint64_t stack_number_ = 0;
     table<callgrind_key, cost> costs_;
     cost totals_{};
@@ -259,12 +260,12 @@ inline bool write_callgrind_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_callgrind(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_callgrind_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_callgrind(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_callgrind_body, rows, target, error);

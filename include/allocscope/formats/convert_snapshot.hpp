@@ -1,4 +1,4 @@
-// convert_snapshot.hpp - a saved snapshot in the format of another tool, with little memory.
+// convert_snapshot.hpp - converts a saved snapshot to another format with little memory.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the command-line program
@@ -8,7 +8,7 @@
 //
 //     if (!convert_snapshot("heap.allocscope", "heap.pb.gz", error)) complain(error);
 //
-// The bytes are those that load_snapshot() and write() make.
+// The result is the same to the byte as that of load_snapshot() and write().
 
 #ifndef ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
 #define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
@@ -32,7 +32,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The functions of a stack_source of the parts of a file.
+// The functions of a stack_source for the parts of a file.
 struct saved_stack_source {
     static const loaded_parts& parts_of(const void* of) noexcept {
         return *static_cast<const loaded_parts*>(of);
@@ -113,8 +113,8 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
 
 }  // namespace detail
 
-// In the format that the ending of `to` asks for. False: the file `from` could not be read or `to`
-// not be written, and `error` says why.
+// Converts to the format that the ending of `to` names. Returns false, with the reason in `error`,
+// if `from` could not be read or `to` could not be written.
 inline bool convert_snapshot(const char* from, const char* to, std::string& error) {
     const detail::file_format* format = detail::format_of_path(to, error);
     if (format == nullptr) return false;

@@ -1,4 +1,4 @@
-// csv_format.hpp - a line for each place, for spreadsheets and data frames.
+// csv_format.hpp - writes a line for each place, for spreadsheets and data frames.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -7,16 +7,17 @@
 //
 //     allocscope::write_csv(window.stats(), "heap.csv");
 //
-// RFC 4180 with a line of names, in UTF-8; a column never changes its meaning, new ones come behind
-// the others. First the rows, then the places where everything was freed. "line" is empty when it
-// is not known, "offset" then says where in the function or module of "file" it is. The columns
-// "allocations" and "bytes_allocated" are empty when the snapshot knows no stacks. The intervals of
-// a window that was not sampled are the numbers themselves. The last four columns are of a window
-// with options::details, else empty. A difference may have negative numbers.
+// The format is RFC 4180 with a line of names, in UTF-8. A column never changes its meaning; new
+// columns are added at the end. The rows come first, then the places where everything was freed.
+// "line" is empty if it is unknown; "offset" is then the offset in the function or module of
+// "file". The columns "allocations" and "bytes_allocated" are empty if the snapshot knows no
+// stacks. If a window was not sampled, its intervals are the numbers themselves. The last four
+// columns are filled for a window with options::details and otherwise empty. A difference may have
+// negative numbers.
 //
 // A name that begins with = + - or @ gets a ' in front: a spreadsheet takes such a cell for a
-// formula, and names come out of the files of the program. Who reads the file takes the first '
-// away.
+// formula, and names come from the files of the program. A program that reads the file should
+// remove one leading '.
 
 #ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
@@ -153,12 +154,12 @@ inline bool write_csv_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_csv(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_csv_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_csv_body, rows, target, error);

@@ -1,4 +1,4 @@
-// dhat_format.hpp - the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
+// dhat_format.hpp - writes the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -7,11 +7,12 @@
 //
 //     allocscope::write_dhat(window.stats(), "heap.dhat.json");
 //
-// DHAT's file version 2, in its heap mode. "Total" is what was allocated, "At t-end" what is alive.
-// A snapshot does not know what was alive at any other time: "Max" and "At t-gmax" repeat "At
-// t-end", which the command line in the viewer says, and lifetimes are left out. One with details
-// knows t-gmax, though not its time, and lifetimes; "Max" is then the larger of the two. Stacks
-// with equal frames are one, as the viewer wants it; they come in the order of the snapshot.
+// The format is DHAT's file version 2, in its heap mode. "Total" is what was allocated, "At t-end"
+// what is alive. A snapshot does not know what was alive at any other time. So "Max" and "At
+// t-gmax" repeat "At t-end", which the command line in the viewer says, and lifetimes are left out.
+// A snapshot with details knows t-gmax, though not its time, and lifetimes; "Max" is then the
+// larger of the two. Stacks with equal frames are merged, because the viewer requires it; they are
+// in the order of the snapshot.
 
 #ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
@@ -102,7 +103,7 @@ private:
         text_out command{job_.memory};
         command << (is_empty(info.command) ? info.name : info.command)
                 << (info.has_peak_details
-                        ? " (allocscope: Max is that of t-gmax or t-end; when t-gmax was is not"
+                        ? " (allocscope: Max is that of t-gmax or t-end; the time of t-gmax is not"
                           " known)"
                         : " (allocscope: t-gmax and Max are those of t-end)");
         out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
@@ -154,12 +155,12 @@ inline bool write_dhat_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_dhat(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_dhat_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_dhat(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_dhat_body, rows, target, error);

@@ -1,4 +1,4 @@
-// folded_format.hpp - stacks on one line each, for flame graphs: main;load;parse 4096
+// folded_format.hpp - writes each stack on one line, for flame graphs: main;load;parse 4096.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -7,9 +7,10 @@
 //
 //     allocscope::write_folded(window.stats(), "heap.folded");
 //
-// Outermost frame first; the number behind the last blank is the one that was asked for, live bytes
-// if none was. Stacks for which it is 0 are left out. flamegraph.pl, inferno, speedscope and
-// Perfetto read it. A `;` in a name becomes `:`, as it separates the frames.
+// The outermost frame comes first. The number after the last blank is the one that the caller asks
+// for; by default it is live bytes. Stacks for which it is 0 are left out. flamegraph.pl, inferno,
+// speedscope and Perfetto read the format. A `;` in a name becomes `:`, because `;` separates the
+// frames.
 
 #ifndef ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
@@ -34,7 +35,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The names of frames as they stand in a line, each with a `;` behind it; each is made once.
+// The names of frames as they are written in a line, each followed by a `;`. Each name is made
+// once.
 class folded_names {
 public:
     explicit folded_names(arena& memory)
@@ -77,13 +79,13 @@ inline bool write_folded_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_folded(const snapshot& rows, Target&& target,
                   stack_value value = stack_value::live_bytes) {
     detail::write_or_throw(detail::write_folded_body, rows, target, value);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_folded(const snapshot& rows, Target&& target, std::string& error,
                   stack_value value = stack_value::live_bytes) {

@@ -1,11 +1,11 @@
-// format_job.hpp - one snapshot is written in one format: what every writer is given.
+// format_job.hpp - writes one snapshot in one format: what every writer gets.
 //
 // Room:     formats (floor 11), not malloc-safe
-// Called:   by the writers in formats/; the user calls those
+// Called:   by the writers in formats/, which the user calls
 // Threads:  any
-// Memory:   an arena for the time of writing, charged to no window; about a megabyte of the file
+// Memory:   an arena while it writes, charged to no window; about a megabyte of the file
 //
-// A format is a function that writes pieces, or refuses:
+// A format is a function that writes pieces, or refuses to write:
 //
 //     inline bool write_folded_body(format_job& job) {
 //         if (!has_writable_stacks(job)) return false;
@@ -13,11 +13,11 @@
 //         return true;
 //     }
 //
-// A body that asks for its stacks here, and never the snapshot, can be given those of a file one
-// after the other: formats/convert_snapshot.hpp.
+// A body that gets its stacks only from here, and never from the snapshot, can also receive the
+// stacks of a file one after the other: formats/convert_snapshot.hpp.
 //
-// Everything else is here, once: where the pieces go, what an error says, that what the writer
-// allocates is charged to nobody.
+// This header has what all formats share: where the pieces go, what an error says, and that the
+// writer's allocations are charged to no window.
 
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
 #define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
@@ -44,7 +44,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A text that is handed on whenever about a megabyte of it has gathered.
+// A text that is passed on whenever it has about a megabyte.
 class piecewise_text {
 public:
     using put_piece = bool (*)(void* target, text piece);
@@ -54,11 +54,11 @@ public:
 
     text_out gathered;  // written to
 
-    // Called between two pieces of work: what was gathered may go.
+    // Call it between two pieces of work: then the text may be passed on.
     void may_go() {
         if (gathered.size() >= enough_bytes) hand_on();
     }
-    // False: one of the pieces could not be written.
+    // Returns false if one of the pieces could not be written.
     bool finish() {
         hand_on();
         return is_written_;
@@ -97,7 +97,7 @@ struct format_job {
     }
 };
 
-// False: the job has refused. Nothing was written then.
+// Returns false if the job has refused. Nothing was written then.
 using format_body = bool (*)(format_job& job);
 
 // --- stacks ---
@@ -150,7 +150,8 @@ inline bool has_stacks_to_write(format_job& job) {
     return job.refuse("memory for the stacks was refused");
 }
 
-// For formats that have no negative numbers: a difference may be written when nothing became less.
+// For formats that have no negative numbers: they can write a difference in which nothing became
+// less.
 inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
@@ -172,7 +173,7 @@ inline bool has_writable_stacks(format_job& job) {
 
 // --- from the call of a user to the body ---
 
-// Opened with the first piece: a job that refuses leaves no trace.
+// Opened with the first piece, so that a job that refuses leaves no file.
 template <class Target>
 struct lazy_target {
     Target& target;
@@ -213,7 +214,7 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same, with running out of memory as one more reason not to write.
+// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {

@@ -1,13 +1,13 @@
-// format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
+// format_list.hpp - all formats for snapshots, and the choice of one by the ending of a path.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by the command-line program
 // Threads:  any
 // Memory:   see formats/format_job.hpp
 //
-//     allocscope::write(window.stats(), "heap.pb.gz");       // by the ending: pprof
+//     allocscope::write(window.stats(), "heap.pb.gz");       // the ending chooses pprof
 //
-// A new format is a line in `file_formats`.
+// To add a format, add a line to `file_formats`.
 
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 #define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
@@ -52,7 +52,7 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
-// What a body asks a snapshot for, beside its info.
+// What a body reads from a snapshot, besides its info.
 enum class format_reads {
     rows,   // without their frames; stacks where there are details
     stacks  // rows, and what format_job::stacks() has; frames too from there
@@ -81,7 +81,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
-// Null: there is none.
+// Null if there is no such format.
 inline const file_format* format_named(text name) {
     for (const file_format& each : file_formats) {
         if (name == text{each.name}) return &each;
@@ -89,7 +89,7 @@ inline const file_format* format_named(text name) {
     return nullptr;
 }
 
-// The one with the longest ending that fits: "a.dhat.json" is DHAT's. Null: none fits.
+// The format with the longest ending that fits: "a.dhat.json" is DHAT's. Null if none fits.
 inline const file_format* format_of_path(text path) {
     const file_format* found = nullptr;
     for (const file_format& each : file_formats) {
@@ -100,7 +100,7 @@ inline const file_format* format_of_path(text path) {
     return found;
 }
 
-// "text, json, csv or pprof", and the same of the endings.
+// "text, json, csv or pprof", and the same for the endings.
 inline std::string words_of_formats(const char* file_format::*word) {
     std::string words;
     constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
@@ -117,7 +117,7 @@ inline std::string format_endings() {
     return words_of_formats(&file_format::ending);
 }
 
-// Null: `error` says what there is.
+// Null if none fits; `error` then lists the endings.
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
@@ -128,8 +128,8 @@ inline const file_format* format_of_path(const char* path, std::string& error) {
 
 }  // namespace detail
 
-// In the format that the ending of the path asks for; the list is in docs/formats.md. Throws
-// report_error, also when no format has this ending.
+// Writes in the format that the ending of the path names; docs/formats.md has the list. Throws
+// report_error, also if no format has this ending.
 inline void write(const snapshot& rows, const char* path) {
     std::string error;
     const detail::file_format* format = detail::format_of_path(path, error);
@@ -143,7 +143,7 @@ inline void write(const snapshot& rows, const std::string& path) {
     write(rows, path.c_str());
 }
 
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 inline bool write(const snapshot& rows, const char* path, std::string& error) {
     const detail::file_format* format = detail::format_of_path(path, error);
     return format != nullptr && detail::try_write(format->body, rows, path, error);

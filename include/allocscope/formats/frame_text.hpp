@@ -1,4 +1,4 @@
-// frame_text.hpp - what a frame is called in the formats of other tools.
+// frame_text.hpp - the names of frames in the formats of other tools.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the writers in formats/
@@ -7,9 +7,9 @@
 //
 //     write_frame_name(out, frame);       // acme::load(int), or libz.so.1+0x4a10 without a symbol
 //     write_frame_label(out, frame);      // 0x55d0: acme::load(int) (/src/load.cpp:12)
-//     replace_since(out, begin, ";", ':');  // a name may hold what separates names in a format
+//     replace_since(out, begin, ";", ':');  // for names that contain the separator of a format
 //
-// All of it is printable, valid UTF-8 on one line; other bytes are escaped as in a text report.
+// All output is printable, valid UTF-8 on one line; other bytes are escaped as in a text report.
 
 #ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 #define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
@@ -32,7 +32,7 @@ inline bool is_empty(const char* name) noexcept {
     return name == nullptr || name[0] == '\0';
 }
 
-// The function; without one the module with an offset.
+// Writes the function; if there is none, the module with an offset.
 inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
     if (!is_empty(frame.function)) {
         write_printable(out, frame.function);
@@ -42,7 +42,7 @@ inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
     if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
 }
 
-// As Valgrind's tools write it.
+// Writes the frame as Valgrind's tools do.
 inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
     out << "0x" << hexadecimal{frame.address} << ": ";
     write_frame_name(out, frame);
@@ -57,9 +57,9 @@ inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
     out << ')';
 }
 
-// Puts `instead` in the place of each character of `unwanted` in what was written since `from`.
+// Replaces each character of `unwanted` in what was written since `from`.
 inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
-    // The text is ours: only its view is constant.
+    // The text belongs to the caller; only its view is constant.
     char* written = const_cast<char*>(out.view().data());
     for (std::size_t i = from; i < out.size(); ++i) {
         if (unwanted.find(written[i]) != text::npos) written[i] = instead;

@@ -1,4 +1,4 @@
-// gzip_stream.hpp - packs a file as gzip does, in one quick pass.
+// gzip_stream.hpp - compresses a file like gzip, in one fast pass.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by formats/pprof_format.hpp
@@ -9,9 +9,9 @@
 //     zipped.add(piece);             // as often as needed; a megabyte at a time is best
 //     zipped.finish();
 //
-// RFC 1951 and 1952. Each piece is one block with the fixed codes, in which what has occurred in
-// the 32 KiB before is named by its distance. Only the last place of four equal bytes is
-// remembered: that is quick, and a profile is mostly what has stood there a moment ago.
+// The format is RFC 1951 and 1952. Each piece is one block with the fixed codes, in which text that
+// occurred in the last 32 KiB is replaced by its distance. For each four bytes only their last
+// position is remembered: that is fast, and most of a profile repeats what was written just before.
 
 #ifndef ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
 #define ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
@@ -68,11 +68,11 @@ public:
     std::uint32_t value() const noexcept { return sum_; }
 
 private:
-    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum, n bytes before its end
+    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum n bytes before its end
     std::uint32_t sum_ = 0;
 };
 
-// Bits, the lowest of each byte first, in a buffer that is large enough.
+// Writes bits, the lowest of each byte first, to a buffer that is large enough.
 class bit_writer {
 public:
     void begin(char* at) noexcept { at_ = at; }
@@ -90,7 +90,7 @@ public:
         waiting_count_ -= 32;
     }
 
-    // Up to the end of the byte.
+    // Writes up to the end of the byte.
     void flush() noexcept {
         for (; waiting_count_ > 0; waiting_count_ -= waiting_count_ < 8 ? waiting_count_ : 8) {
             *at_++ = static_cast<char>(waiting_);
@@ -104,7 +104,7 @@ private:
     unsigned waiting_count_ = 0;
 };
 
-// The fixed codes of RFC 1951, 3.2.6, as they are put: the first bit of a code is the lowest.
+// The fixed codes of RFC 1951, 3.2.6, as they are written: the first bit of a code is the lowest.
 struct deflate_codes {
     struct code {
         std::uint32_t bits;
@@ -180,7 +180,7 @@ public:
         state_->sum.add(piece);
         size_ += piece.size();
     }
-    // The same, as a piecewise_text wants it.
+    // The same, with the signature that a piecewise_text needs.
     static bool put_piece(void* self, text piece) {
         if (!piece.empty()) static_cast<gzip_stream*>(self)->add(piece);
         return true;
@@ -204,7 +204,7 @@ private:
     struct state {
         crc32_sum sum;
         deflate_codes codes;
-        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash began, from 1
+        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash were last, from 1
     };
 
     void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
@@ -227,7 +227,7 @@ private:
         for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
     }
 
-    // How many bytes at `at` are those that begin at `match_`; 0: too few.
+    // How many bytes at `at` equal those at `match_`; 0 if there are too few.
     std::uint32_t length_of_match(const char* bytes, std::size_t at, std::size_t size) noexcept {
         std::uint32_t four = 0;
         std::memcpy(&four, bytes + at, 4);

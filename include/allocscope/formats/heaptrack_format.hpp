@@ -1,4 +1,4 @@
-// heaptrack_format.hpp - a recording for heaptrack_print and heaptrack_gui, made of sums.
+// heaptrack_format.hpp - makes a recording for heaptrack_print and heaptrack_gui from sums.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -7,12 +7,12 @@
 //
 //     allocscope::write_heaptrack(window.stats(), "heap.heaptrack");
 //
-// Version 3 of heaptrack's text. It is a list of events, and a snapshot has only their sums: so the
-// events are made up such that the sums come out. Calls, bytes and leaks (what is alive) are the
-// truth for each stack. Sizes are the mean size of a stack's objects. What was freed is freed at
-// once, so the peak is what is alive at the end. An event counts as temporary where the window has
-// details and so knows. A sampled window is refused: estimates are no events. So are more than 100
-// million allocations, each of which is a line.
+// The format is version 3 of heaptrack's text. It is a list of events, but a snapshot has only
+// their sums. So the events are made up in such a way that the sums are right. Calls, bytes and
+// leaks (what is alive) are correct for each stack. Sizes are the mean size of a stack's objects.
+// What was freed is freed at once, so the peak is what is alive at the end. Events count as
+// temporary only if the window has details. A sampled window is refused, because estimates are no
+// events. So are more than 100 million allocations, because each is a line.
 
 #ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    // --- what the events point to; each is written before it is needed ---
+    // --- what the events refer to; each is written before its first use ---
 
     std::uint32_t string(const char* shown) {
         text_out printable{job_.memory};
@@ -106,7 +106,7 @@ private:
         return number;
     }
 
-    // The numbers of the file are in the order of writing.
+    // Numbers in the file are in the order of writing.
     std::uint32_t written(std::uint32_t location) {
         if (location >= written_location_.size()) written_location_.resize(location + 1);
         std::uint32_t& number = written_location_[location];
@@ -129,10 +129,10 @@ private:
         return number;
     }
 
-    // The stacks come three times; what their traces are is found out once.
+    // The stacks are passed three times; their traces are found only once.
     void begin_again() noexcept { next_stack_ = 0; }
 
-    // What was known of the stack that comes next: 0 unless its trace has been written.
+    // The trace of the next stack: 0 unless it has been written.
     std::uint32_t& known_trace() {
         if (next_stack_ == trace_of_stack_.size()) trace_of_stack_.push_back(0);
         return trace_of_stack_[next_stack_++];
@@ -159,7 +159,7 @@ private:
         return trace;
     }
 
-    // Two letters and one or two numbers; most lines of the file are of this kind.
+    // Writes two letters and one or two numbers; most lines of the file are of this kind.
     void write_line(const char (&letters)[3], std::uint64_t number) {
         char line[2 + longest_hexadecimal + 1] = {letters[0], letters[1]};
         char* end = put_hexadecimal(line + 2, number);
@@ -190,10 +190,11 @@ private:
     }
     void write_free(std::uint64_t allocation) { write_line("- ", allocation); }
 
-    // What of a stack has been freed: so many objects of `size` bytes, and of one more.
+    // What was freed of a stack: `count` objects of `size` bytes, `larger` of them with one byte
+    // more.
     struct freed_objects {
         std::uint64_t count, size, larger, temporary;
-        // Of the larger ones, and of the others, how many are temporary.
+        // How many of the larger objects are temporary, and how many of the others.
         std::uint64_t temporary_larger() const noexcept {
             return temporary < larger ? temporary : larger;
         }
@@ -275,7 +276,7 @@ private:
     std::size_t next_stack_ = 0;
     text_out line_;
     std::uint64_t allocation_count_ = 0;
-    std::uint64_t waiting_ = 0;  // was born last and is to be freed
+    std::uint64_t waiting_ = 0;  // the last object that was born and must still be freed
     bool has_waiting_ = false;
 };
 
@@ -301,12 +302,12 @@ inline bool write_heaptrack_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_heaptrack(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_heaptrack_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_heaptrack_body, rows, target, error);

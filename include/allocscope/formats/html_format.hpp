@@ -1,4 +1,4 @@
-// html_format.hpp - a snapshot as a page to look at: one file that opens in any browser.
+// html_format.hpp - writes a snapshot as a page: one file that opens in any browser.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -8,8 +8,7 @@
 //     allocscope::write_html(window.stats(), "heap.html");      // a file, whole or not at all
 //     std::string page = allocscope::to_html(window.stats());   // a string
 //
-// The page asks nobody for anything and needs no other file. How to read it:
-// docs/how_to/the_page.md.
+// The page makes no requests and needs no other file. docs/how_to/the_page.md says how to read it.
 
 #ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
@@ -39,7 +38,7 @@ inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text
     write_page(out, stacks, head.view(), flow);
 }
 
-// A page is made of every snapshot: where there is nothing to show, it says why.
+// Every snapshot makes a page: if there is nothing to show, the page says why.
 inline bool write_html_body(format_job& job) {
     write_page_with_head(job.out, job.stacks(), job.flow());
     return true;
@@ -47,7 +46,7 @@ inline bool write_html_body(format_job& job) {
 
 }  // namespace detail
 
-// The snapshot as a page.
+// Returns the page as a text.
 inline std::string to_html(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
@@ -56,12 +55,12 @@ inline std::string to_html(const snapshot& rows) {
     return {page.view().data(), page.size()};
 }
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_html(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_html_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_html(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_html_body, rows, target, error);

@@ -1,4 +1,4 @@
-// json_format.hpp - a snapshot as JSON, in a file: see report/json_report.hpp for what is in it.
+// json_format.hpp - writes a snapshot to a file as JSON; report/json_report.hpp has the format.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -29,12 +29,12 @@ inline bool write_json_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_json(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_json_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_json(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_json_body, rows, target, error);

@@ -1,9 +1,9 @@
-// location_book.hpp - return addresses with the calls that were inlined there, each with a number.
+// location_book.hpp - numbers return addresses together with the calls inlined there.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by formats/pprof_format.hpp and formats/heaptrack_format.hpp
 // Threads:  one at a time
-// Memory:   of the arena that is given
+// Memory:   of the arena that is passed in
 //
 //     location_book book{memory};
 //     for (std::size_t i = 0; i < frames.count;) use(book.next_location(frames, i));
@@ -33,7 +33,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The outermost frame of a location, and the location of those that are inlined there; 0: none.
+// The outermost frame of a location, and the location of the frames inlined there; 0: none.
 struct location_key {
     std::uint32_t inner;
     std::uint32_t frame;
@@ -69,7 +69,7 @@ public:
         return number;
     }
 
-    // Numbers are from 1 to size(); some are the inner part of others only.
+    // Numbers are from 1 to size(); some are only the inner part of others.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
     bool is_met(std::uint32_t number) const noexcept {
         return locations_.begin()[number - 1].value.is_met;

@@ -1,4 +1,4 @@
-// massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
+// massif_format.hpp - writes the heap over time, with details at its end, like Valgrind's massif.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -7,10 +7,11 @@
 //
 //     allocscope::write_massif(window.stats(), "heap.massif");      // then: ms_print heap.massif
 //
-// One massif snapshot for each moment of the time series, if the window kept one, and one for the
-// end, with the tree of callers: who called operator new is at its root. A window begins empty, and
-// so does the file. Below a thousandth of all bytes callers are summed, as massif does below a
-// hundredth. A `#` in a name becomes `@`: ms_print takes what follows it for a comment.
+// There is one massif snapshot for each moment of the time series, if the window kept one, and one
+// for the end, which has the tree of callers; the callers of operator new are at its root. A window
+// begins empty, and so does the file. Callers below a thousandth of all bytes are summed, as massif
+// does below a hundredth. A `#` in a name becomes `@`, because ms_print takes the text after `#`
+// for a comment.
 
 #ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
@@ -74,7 +75,7 @@ private:
         out_ << "\ntime_unit: ms\n";
     }
 
-    // The format has no place for names beside its points.
+    // The format has no field for the names of points.
     void write_marks(const snapshot::window_info& info) {
         for (std::size_t i = 0; i < info.moment_count; ++i) {
             const snapshot::moment& each = info.moments[i];
@@ -94,7 +95,7 @@ private:
         job_.pieces.may_go();
     }
 
-    // The children come in the order of their bytes, so those to be summed are the last ones.
+    // The children are ordered by their bytes, so those to be summed are at the end.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
         for (const call_node& child : tree_.children_of(node)) {
@@ -125,7 +126,7 @@ private:
         if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
     }
 
-    // In massif's words: viewers know them.
+    // Uses massif's words, because viewers recognise them.
     void write_rest(std::size_t places, std::uint64_t bytes, std::size_t depth) {
         out_.fill(depth, ' ');
         out_ << "n0: " << decimal{bytes} << " in " << decimal{places}
@@ -148,12 +149,12 @@ inline bool write_massif_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_massif(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_massif_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_massif_body, rows, target, error);

@@ -1,7 +1,7 @@
-// number_run.hpp - numbers with commas between them: 17,4,2031.
+// number_run.hpp - writes numbers with commas between them: 17,4,2031.
 //
 // Room:     formats (floor 11), not malloc-safe
-// Called:   by the writers whose format has the frames of a stack as numbers
+// Called:   by the writers whose formats have the frames of a stack as numbers
 // Threads:  one
 // Memory:   of the text that is written to
 //
@@ -9,7 +9,7 @@
 //     for (const std::uint32_t number : path) run.add(number);
 //     run.end();
 //
-// A million stacks have twenty million such numbers: they are gathered in one piece for a stack.
+// A million stacks have twenty million such numbers: the numbers of a stack are written at once.
 
 #ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
 #define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
@@ -28,7 +28,8 @@ namespace detail {
 
 constexpr std::size_t longest_decimal = 20;
 
-// The digits of a number; returns the end. The base is known here, so nothing is divided.
+// Writes the digits of a number and returns their end. The base is a constant, so nothing is
+// divided.
 inline char* put_decimal(char* at, std::uint64_t value) noexcept {
     char digits[longest_decimal];
     std::size_t begin = sizeof digits;

@@ -1,4 +1,4 @@
-// pprof_format.hpp - the profile that `go tool pprof`, Pyroscope, Parca and others read.
+// pprof_format.hpp - writes the profile that `go tool pprof`, Pyroscope, Parca and others read.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -7,19 +7,19 @@
 //
 //     allocscope::write_pprof(window.stats(), "heap.pb.gz");
 //
-// A gzipped profile.proto with the four values that Go's heap profiles have, in their order:
-// alloc_objects, alloc_space, inuse_objects, inuse_space. A return address is one location; the
-// calls inlined there are its lines. Each sample has the label `type`. What has no place of its own
-// (totals, losses, intervals) is in the comments, which `pprof -comments` prints.
+// The file is a gzipped profile.proto with the four values that Go's heap profiles have, in the
+// same order: alloc_objects, alloc_space, inuse_objects, inuse_space. A return address is one
+// location; the calls inlined there are its lines. Each sample has the label `type`. Facts without
+// a field (totals, losses, intervals) are in the comments, which `pprof -comments` prints.
 //
-// A window with details has more values between these, as viewers look at the first or last ones:
-// temporary_objects; lifetime, how long the objects lived, added up; peak_objects and peak_space,
-// what was alive at the peak, where that is known. Where threads are known, a sample is what one of
-// them allocated at a stack, with the labels `thread`, its name and number, and `thread_id`, the
-// number.
+// A window with details has more values between these, because viewers look at the first or last
+// value: temporary_objects; lifetime, how long the objects lived, added up; peak_objects and
+// peak_space, what was alive at the peak, if that is known. If the threads are known, a sample is
+// what one of them allocated at a stack. It has the labels `thread`, with name and number, and
+// `thread_id`, with the number.
 //
-// A profile may have its strings, functions and locations behind the samples: so they are gathered
-// while those are written. The values of a difference may be negative.
+// A profile may have its strings, functions and locations after the samples, so they are collected
+// while the samples are written. The values of a difference may be negative.
 
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
@@ -86,8 +86,8 @@ constexpr std::uint32_t id = 1, name = 2, filename = 4;
 }
 }  // namespace pprof_field
 
-// The way from the container to operator new says nothing about who allocates: pprof leaves these
-// frames out, and shows their numbers at the callers. A template argument list is part of a name.
+// The frames from a container to operator new do not show who allocates. pprof leaves these frames
+// out and shows their numbers at the callers. A template argument list is part of a name.
 constexpr const char* pprof_dropped_frames =
     "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
     "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
@@ -108,7 +108,7 @@ public:
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
-        strings_.number_of_text("");  // as every profile must begin
+        strings_.number_of_text("");  // every profile must begin with it
     }
 
     void write() {
@@ -154,7 +154,7 @@ private:
     // The number of a text that is there for good.
     std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
 
-    // The same of a name that nobody has looked at yet.
+    // The same for a name that may need escapes.
     std::uint64_t printable_string(const char* shown) {
         bool is_plain = true;
         std::size_t length = 0;
@@ -197,7 +197,7 @@ private:
         write_field(out_, profile::duration_nanos, info.duration_ns);
     }
 
-    // The labels of each thread, as they stand in a sample.
+    // Makes the labels of each thread, as they are in a sample.
     void make_thread_labels() {
         with_threads(job_, [this](const snapshot::thread* threads, std::size_t count) {
             if (count == 0) return;
@@ -246,7 +246,7 @@ private:
         if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
     }
 
-    // The message has the locations already.
+    // The message already contains the locations.
     void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
         using namespace pprof_field;
         char values[most_values * longest_varint];
@@ -270,7 +270,7 @@ private:
         write_field(out_, profile::sample, message_.view());
     }
 
-    // Stacks one after the other are often of one type.
+    // Neighbouring stacks often have the same type.
     std::uint64_t string_of_type(const char* type) {
         if (type != last_type_) {
             last_type_ = type;
@@ -295,7 +295,8 @@ private:
         return known.value;
     }
 
-    // What pprof knows of a mapping it does not look up itself: so what is known is said.
+    // pprof does not look up what it is told about a mapping. So everything that is known is
+    // written.
     void gather_mappings() {
         for_each_module(job_, [this](const snapshot::module& module) {
             mappings_.push_back({module, false, false, false, false});
@@ -306,7 +307,7 @@ private:
             if (is_empty(frame.module)) continue;
             if (mapping_of(frame) == 0) add_mapping_of(frame);
             mapping& here = mappings_[mapping_of(frame) - 1];
-            // Where the module lies is known from each of its frames.
+            // The address of the module follows from each of its frames.
             if (frame.address != 0) here.module.address = frame.address - frame.offset;
             if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
@@ -321,7 +322,7 @@ private:
         last_module_ = nullptr;
     }
 
-    // The number from 1; 0: none. There are few modules.
+    // The number of the mapping, from 1; 0: none. There are few modules.
     std::size_t mapping_of(const snapshot::frame& frame) const {
         if (frame.module == last_module_) return last_mapping_;
         last_module_ = frame.module;
@@ -361,7 +362,7 @@ private:
         message_.cut(0);
         write_field(message_, function::id, number);
         write_field(message_, function::name, key.name);
-        // system_name stays empty: where it equals the name, pprof demangles the name once more.
+        // system_name stays empty: if it equals the name, pprof demangles the name again.
         write_field(message_, function::filename, key.file);
         write_field(out_, profile::function, message_.view());
         pieces_.may_go();
@@ -420,12 +421,12 @@ inline bool write_pprof_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_pprof(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_pprof_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_pprof_body, rows, target, error);

@@ -1,4 +1,4 @@
-// speedscope_format.hpp - the flame graphs of speedscope.app: one file with four of them.
+// speedscope_format.hpp - writes the flame graphs of speedscope.app: one file with four of them.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
@@ -8,7 +8,7 @@
 //     allocscope::write_speedscope(window.stats(), "heap.speedscope.json");
 //
 // The profiles are live bytes, live objects, bytes allocated and allocations, in this order. Frames
-// with the same place are one frame; inlined calls are frames of their own.
+// with the same place are one frame; an inlined call is a frame, too.
 
 #ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
@@ -42,7 +42,8 @@ constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_valu
                                              stack_value::allocations};
 constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof speedscope_values[0];
 
-// The stacks once, and the numbers of their frames, outermost first: each profile needs them.
+// Reads the stacks once, with the numbers of their frames, outermost first: each profile needs
+// them.
 class speedscope_stacks {
 public:
     speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
@@ -149,12 +150,12 @@ inline bool write_speedscope_body(format_job& job) {
 
 }  // namespace detail
 
-// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+// Writes to a path, a descriptor, a FILE* or a stream, like write_text(); throws report_error.
 template <class Target>
 void write_speedscope(const snapshot& rows, Target&& target) {
     detail::write_or_throw(detail::write_speedscope_body, rows, target);
 }
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 template <class Target>
 bool write_speedscope(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_speedscope_body, rows, target, error);

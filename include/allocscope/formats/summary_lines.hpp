@@ -1,4 +1,4 @@
-// summary_lines.hpp - what a format of another tool has no place for, in sentences.
+// summary_lines.hpp - facts for which a format of another tool has no field, in sentences.
 //
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the writers whose format has comments or a description
@@ -68,7 +68,7 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
     if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
 }
 
-// `work` gets one line after the other, without its end.
+// Calls `work` with one line after the other, each without its line end.
 template <class Work>
 void for_each_summary_line(format_job& job, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
@@ -85,7 +85,7 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);

@@ -1,18 +1,19 @@
-// call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
+// call_tree.hpp - all stacks of a snapshot as one tree, from main() or from operator new.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by formats/massif_format.hpp and report/text_tree.hpp
 // Threads:  any; the snapshot must outlive the tree
-// Memory:   184 bytes for each node and 12 for each stack, in the arena that is given
+// Memory:   184 bytes for each node and 12 for each stack, in the arena that is passed in
 //
 //     call_tree tree{memory, rows, call_direction::top_down};
 //     for (const call_node& child : tree.children_of(tree.root())) ...
-//     child.inclusive.bytes;      // of every stack that goes through here
-//     child.own.bytes;            // of the stacks that end here
+//     child.inclusive.bytes;      // of all stacks that go through this call
+//     child.own.bytes;            // of the stacks that end with this call
 //
-// Top-down the root's children are where threads begin, and a stack ends at who called operator
-// new. Bottom-up it is the other way round. Children are in the order of their live bytes, then of
-// their allocated ones; in a difference the largest change comes first.
+// In a top-down tree, the children of the root are the functions in which threads begin, and a
+// stack ends with the caller of operator new. In a bottom-up tree it is the other way round.
+// Children are ordered by their live bytes, then by their allocated bytes; in a difference the
+// largest change comes first.
 //
 // The tree is made level by level: the stacks of a node are divided among its children. So a part
 // that nobody will look at (`least_bytes`) costs nothing, and a million stacks that share nothing
@@ -46,21 +47,21 @@ enum class call_direction { top_down, bottom_up };
 struct call_node {
     const snapshot::frame* frame;  // null: the root
     std::uint32_t number;          // of the node; a parent's is less than its children's
-    std::uint32_t frame_number;    // equal in all nodes of equal frames
-    std::uint32_t parent;          // its number; the root's is its own
-    std::uint32_t depth;           // the root's is 0
+    std::uint32_t frame_number;    // the same in all nodes with equal frames
+    std::uint32_t parent;          // the number of its parent; that of the root is its own
+    std::uint32_t depth;           // 0 for the root
     std::uint32_t child_count;
-    std::uint32_t first_child;  // their numbers follow each other
+    std::uint32_t first_child;  // the numbers of the children follow each other
     std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
     std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
-    bool is_cut;  // too small to have its children shown: `own` is not known either
+    bool is_cut;  // too small for children; then `own` is not known either
 };
 
 struct call_tree_options {
     frames_differ_by identity = frames_differ_by::place;
-    // Nodes with less alive have no children; in a difference, with a smaller change.
+    // A node with fewer live bytes has no children; in a difference, a node with a smaller change.
     std::uint64_t least_bytes = 0;
     // Only so many nodes, the largest by `value`, will be looked at; 0: all. In a difference all
     // of them have their children, which may be larger than they are.
@@ -182,7 +183,7 @@ private:
         const std::uint32_t frame_number = frames_.number_of(frame);
         if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
         std::uint32_t& known = child_of_frame_[frame_number];
-        // What other nodes have left there is less.
+        // A number that another node has left here is smaller.
         if (known < nodes_[parent].first_child) {
             known = static_cast<std::uint32_t>(nodes_.size());
             const std::uint32_t depth = nodes_[parent].depth + 1;
@@ -192,7 +193,7 @@ private:
         return known;
     }
 
-    // Puts the children in their order, and the stacks of each side by side.
+    // Puts the children in their order, and the stacks of each child side by side.
     void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
         const std::uint32_t first = nodes_[number].first_child;
         const std::uint32_t count = nodes_[number].child_count;
@@ -205,7 +206,7 @@ private:
             nodes_.data() + first, count,
             [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
             scratch_);
-        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
+        list<std::uint32_t> next{scratch_};  // by old number: where the next stack of a child goes
         next.resize(count);
         std::uint32_t at = begin;
         for (std::uint32_t i = first; i < first + count; ++i) {
@@ -220,7 +221,7 @@ private:
         for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
     }
 
-    // Without those that end at its parent.
+    // Keeps the stacks of the child, without those that end with its parent.
     void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
         nodes_[child].first_stack = begin;
         std::uint32_t at = begin;
@@ -244,7 +245,7 @@ private:
     arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
-    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
+    list<std::uint32_t> order_;  // the stacks; those of a node are side by side
     list<std::uint32_t> divided_;
     list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
     list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame

@@ -1,9 +1,9 @@
-// filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
+// filter_stacks.hpp - a snapshot with only the stacks that somebody asks for.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
-// Memory:   150 bytes for each stack that is kept; the snapshot it comes from stays with it
+// Memory:   150 bytes for each stack that is kept; the result keeps the original snapshot
 //
 //     allocscope::stack_filter of_json;
 //     of_json.frame = "nlohmann::";
@@ -11,10 +11,10 @@
 //
 //     allocscope::stack_filter certain;
 //     certain.types = allocscope::shown_types::proven;
-//     std::cout << window.stats().filter(certain);   // "?" for types that are not proven
+//     std::cout << window.stats().filter(certain);   // "?" for unproven types
 //
-// The rows are those of the stacks that are kept. The totals stay those of the whole window, so
-// that shares can be told from them.
+// The rows are those of the kept stacks. The totals stay those of the whole window, so that shares
+// can be computed.
 
 #ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
@@ -38,23 +38,23 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Which types a snapshot shows. Those of the rungs "report", "allocator", "make_function" and
-// "vtable" are proven, those of "source" and "unsized_vtable" are not: docs/types_and_places.md.
+// Which types a snapshot shows. Types from the rungs "report", "allocator", "make_function" and
+// "vtable" are proven, types from "source" and "unsized_vtable" are not: docs/types_and_places.md.
 enum class shown_types {
     all,
-    proven,      // "?" in the place of one that is not proven
-    with_source  // the rung behind each type that is known: "std::string [allocator]"
+    proven,      // "?" replaces a type that is not proven
+    with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" fits every name.
 struct stack_filter {
-    const char* frame = "";           // the function, file or module of any frame, or the type
-    const char* type = "";            // the type
-    const char* module = "";          // the module of the frame that gave the row its place
-    const char* thread = "";          // the name of the thread that allocated; digits: its number
-    std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
-    std::uint64_t least_objects = 0;  // likewise
-    shown_types types = shown_types::all;  // what the rows say; `frame` and `type` look at this too
+    const char* frame = "";                // the function, file or module of any frame, or the type
+    const char* type = "";                 // the type
+    const char* module = "";               // the module of the frame that gave the row its place
+    const char* thread = "";               // the name of the thread that allocated, or its number
+    std::uint64_t least_bytes = 0;         // alive, of the whole row; in a difference without sign
+    std::uint64_t least_objects = 0;       // likewise
+    shown_types types = shown_types::all;  // what rows show, and `frame` and `type` search
 };
 
 namespace detail {
@@ -62,10 +62,10 @@ namespace detail {
 // --- rows of stacks ---
 
 struct row_of_stacks : summed<snapshot::row> {
-    std::uint64_t stack_objects;  // of the stack that lends the row its frames
+    std::uint64_t stack_objects;  // of the stack whose frames the row shows
 };
 
-// The rows that the stacks make together, without those that nothing is alive of.
+// Makes the rows of the stacks, without rows that have nothing alive.
 inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
                        bool is_difference) {
     place_numbers places{rows.memory()};
@@ -88,7 +88,7 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
 
 // --- types ---
 
-// `source` as a row's type_source has it. Something that is not listed here is not proven.
+// `source` is a row's type_source. A source that is not listed here is not proven.
 inline bool is_proven_type(text source) noexcept {
     return source == "report" || source == "allocator" || source == "make_function" ||
            source == "vtable";
@@ -105,7 +105,7 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
     }
 }
 
-// --- what fits ---
+// --- what fits the filter ---
 
 inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
     if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
@@ -129,10 +129,10 @@ inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wante
     return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
 }
 
-// What some threads allocated at stacks.
+// The parts of stacks that the wanted threads allocated.
 class stacks_of_threads {
 public:
-    // `wanted` as in the filter.
+    // `wanted` is stack_filter::thread.
     stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
         : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
@@ -164,7 +164,7 @@ private:
     list<snapshot::thread_part> parts_;
 };
 
-// Takes the stacks of small rows away.
+// Removes the stacks of small rows.
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
     place_numbers places{scratch};
@@ -185,7 +185,7 @@ inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& w
     for (const snapshot::stack& stack : kept) stacks.push_back(stack);
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
                                const stack_filter& wanted) {
     snapshot_block block;

@@ -1,14 +1,14 @@
-// frame_book.hpp - the different frames of many stacks, each with a number.
+// frame_book.hpp - gives each different frame of many stacks a number.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/call_tree.hpp and by the writers in formats/
 // Threads:  one at a time
-// Memory:   of the arena that is given: 160 bytes for each different frame; the texts stay those of
+// Memory:   of the arena that is passed in: 160 bytes for each different frame; the texts stay in
 //           the snapshot
 //
 //     frame_book book{memory, frames_differ_by::place};
 //     for (std::size_t i = 0; i < stack.frame_count; ++i) use(book.number_of(stack.frames[i]));
-//     book[number].function;       // of the frame that came first
+//     book[number].function;       // of the first frame with this number
 //
 // Stacks share most of their frames. One that is a copy of a frame that was met before is found by
 // its address and pointers, without reading a text. The others are compared by their texts, as
@@ -36,8 +36,8 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 enum class frames_differ_by {
-    address,  // two calls on one line are two frames
-    place     // function, file and line; where the function is unknown, module and offset
+    address,  // two calls on one line are different frames
+    place     // function, file and line; if the function is unknown, module and offset
 };
 
 struct frame_key {
@@ -62,7 +62,7 @@ inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
     return hash_finish(hash_step(hash, key.column));
 }
 
-// A frame as it was met: equal ones are copies of each other.
+// A frame as it was met: two of them are equal if they are copies of each other.
 struct met_frame {
     snapshot::frame frame;
 };
@@ -98,7 +98,7 @@ public:
         near_.resize(near_count);
     }
 
-    // The first one is 0.
+    // The first number is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
         std::uint32_t& near = near_[hash_of_copy(frame) & (near_count - 1)];
         if (near != 0) {
@@ -127,18 +127,18 @@ public:
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
-    // Good until the next number_of().
+    // Valid until the next number_of().
     const snapshot::frame& operator[](std::size_t number) const noexcept { return frames_[number]; }
 
 private:
-    // A snapshot that somebody made by hand may have each text in as many places as frames.
+    // A snapshot that was made by hand may have a separate copy of each text for each frame.
     static constexpr std::size_t most_met = std::size_t{1} << 20U;
-    // Neighbours share most of their frames, and those are found here at once.
+    // Neighbouring stacks share most of their frames, which are found here at once.
     static constexpr std::size_t near_count = 8192;
 
     struct met_number {
         std::uint32_t number;
-        std::uint32_t met;  // how many frames were met up to this one
+        std::uint32_t met;  // how many frames had been met, this one included
     };
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {

@@ -1,4 +1,4 @@
-// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
+// group_by.hpp - sums the stacks of a snapshot by what they share, such as place or thread.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -53,20 +53,20 @@ enum class group_key : int {
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
-    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as one by difference_from()
+    thread     // "worker (thread 3)": the thread that allocated, not the one that frees;
+               // "not known" if a snapshot has no threads, like one of difference_from()
 };
 
 struct group {
     std::string name;
-    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t objects, bytes;  // alive; two's complement in a difference, like all
     std::uint64_t allocations, bytes_allocated;  // since the window began
-    std::uint64_t stacks;                        // how many distinct ones were summed
-    // As in snapshot::stack_details; 0 unless the window has them.
+    std::uint64_t stacks;                        // how many stacks were summed
+    // As in snapshot::stack_details; 0 if the window has no details.
     std::uint64_t peak_objects, peak_bytes, temporary, lifetime_us;
 };
 
-// The groups, largest first.
+// The groups; the largest comes first.
 class snapshot_groups {
 public:
     bool empty() const noexcept { return groups_.empty(); }
@@ -138,7 +138,7 @@ inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
     out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
 }
 
-// As details have them.
+// Writes a size class as details have them.
 inline void write_size_class(text_out& out, std::size_t number) {
     const std::uint64_t least = number == 0 ? 0 : most_bytes_of_class(number - 1) + 1;
     if (number + 1 == size_class_count) {
@@ -148,8 +148,8 @@ inline void write_size_class(text_out& out, std::size_t number) {
     }
 }
 
-// The class that the numbers of a stack stand in which are not known for each size: that of the
-// mean, or the next one in which it has allocated.
+// The class for those numbers of a stack that are not known for each size: the class of the mean,
+// or the next larger class in which the stack has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
     const std::int64_t mean = mean_of(stack.bytes_allocated, stack.allocations);
     std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
@@ -186,13 +186,13 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack,
     }
 }
 
-// The groups while they are filled.
+// The groups while they are being filled.
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
         : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
 
-    // Of a stack, or of a part of one.
+    // Adds the numbers of a stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
         const std::size_t* known = numbers_.find(name);
         if (known == nullptr) {
@@ -203,7 +203,8 @@ public:
         add_to(groups_[*known], numbers);
     }
 
-    // All of a stack to the group of its place. A name is made for each group, not for each stack.
+    // Adds a stack to the group of its place. The name is made once for each group, not for each
+    // stack.
     void add_to_place(const snapshot::stack& stack) {
         const auto at = places_.meet(stack);
         if (at.is_new) {
@@ -214,7 +215,7 @@ public:
         add_to(groups_[at.number], numbers_of(stack));
     }
 
-    // Each allocation of a stack with details to the group of its size.
+    // Adds each allocation of a stack with details to the group of its size.
     void add_to_sizes(const snapshot::stack& stack) {
         const std::size_t main_class = main_size_class(stack);
         for (std::size_t i = 0; i < size_class_count; ++i) {

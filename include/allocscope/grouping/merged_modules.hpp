@@ -1,17 +1,18 @@
-// merged_modules.hpp - the modules of several processes in one list, each with its own addresses.
+// merged_modules.hpp - the modules of several processes as one list with distinct addresses.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/merged_stacks.hpp
 // Threads:  one at a time
-// Memory:   of the arena that is given; copies of frames that have moved
+// Memory:   of the arena that is passed in; copies of frames whose addresses change
 //
 //     merged_modules modules{memory};
 //     for (const snapshot& part : parts) modules.add(part.modules());
 //     stack.frames = modules.frames_of(stack.frames, stack.frame_count);
 //
-// Each process has its libraries at other addresses. In the merged snapshot a library lies where
-// the first process had it, or behind all others where that place is taken, and the addresses of
-// frames follow it: so two calls of one function are at one address, and no address means two.
+// Each process has its libraries at other addresses. In the merged snapshot a library has the
+// address from the first process, or one behind all others if that is taken. The addresses of
+// frames change with it: so two calls of one function have one address, and no address has two
+// meanings.
 
 #ifndef ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
 #define ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
@@ -41,7 +42,7 @@ public:
 
     const list<snapshot::module>& modules() const noexcept { return modules_; }
 
-    // The same frames, or a copy with the addresses that they have in the merged snapshot.
+    // Returns the same frames, or a copy with their addresses in the merged snapshot.
     const snapshot::frame* frames_of(const snapshot::frame* frames, std::size_t count) {
         if (count == 0) return frames;
         const auto known = moved_.insert(frames);
@@ -77,7 +78,8 @@ private:
         return true;
     }
 
-    // Null: not a module of the list. Most frames share the text of their module with others.
+    // Null if the module is not in the list. Most frames share the text of their module's path with
+    // others.
     const snapshot::module* module_of(const snapshot::frame& frame) {
         const auto known = by_text_.insert(frame.module);
         if (known.is_new) {
@@ -110,7 +112,7 @@ private:
     arena& memory_;
     list<snapshot::module> modules_;
     table<text, std::size_t> by_path_;         // numbers from 1
-    table<const void*, std::size_t> by_text_;  // the same; 0: none
+    table<const void*, std::size_t> by_text_;  // by the address of the text; 0: none
     table<const void*, const snapshot::frame*> moved_;
     std::uint64_t end_ = 0;  // behind all modules
 };

@@ -1,17 +1,17 @@
-// merged_stacks.hpp - the stacks and rows of several snapshots, equal ones summed.
+// merged_stacks.hpp - the stacks and rows of several snapshots; equal ones are summed.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by report/merge_snapshots.hpp
 // Threads:  one at a time; the snapshots must outlive the result
-// Memory:   of the arena that is given
+// Memory:   of the arena that is passed in
 //
 //     merged_stacks sums{memory, scratch, parts, count};
 //     block.add_rows(sums.rows(), info, scratch);
 //     block.set_stacks(sums.table());
 //
-// Stacks are equal when all their frames and types are, as texts: see
-// snapshot/stacks_of_difference.hpp. Rows are equal when path, line (or offset) and type are. Files
-// are called by what is left of their paths after the directory that all parts have cut off.
+// Two stacks are equal if all their frames and types are equal as texts: see
+// snapshot/stacks_of_difference.hpp. Two rows are equal if path, line (or offset) and type are
+// equal. A file is named by its path without the directory that all parts have cut off.
 
 #ifndef ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
@@ -40,12 +40,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What the files of rows and stacks are called when snapshots are put together.
+// The names of files in a snapshot that merges others.
 class merged_names {
 public:
     explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
 
-    // First of all parts.
+    // Call it for all parts first.
     void see(const snapshot& part) {
         cut_directory cuts[2];
         for (const snapshot::row& row : part) see(row.file, path_of(row), cuts);
@@ -55,7 +55,7 @@ public:
         }
     }
 
-    // Of a row or a stack.
+    // The name of the file of a row or a stack.
     template <class Row>
     const char* file_of(const Row& row) {
         const text path = path_of(row);
@@ -85,12 +85,12 @@ private:
         all.meet(directory);
     }
 
-    // Two files never get one name.
+    // Two files never get the same name.
     const char* named(text path, const char* file) {
         const cut_directory& cut = cuts_[kind_of(path)];
         text name = file;
         if (!are_alike_[kind_of(path)] && path.ends_with(name)) {
-            // Only the root in common: whole paths say more.
+            // If only the root is common, whole paths say more.
             name = path.substr(cut.directory == "/" ? 0 : cut.directory.size());
         }
         const auto owner = owners_.insert(name);
@@ -103,7 +103,7 @@ private:
     cut_directory cuts_[2];
     bool are_alike_[2] = {true, true};
     table<text, const char*> names_;  // of each path
-    table<text, text> owners_;        // of each name, the path
+    table<text, text> owners_;        // the path of each name
 };
 
 class merged_stacks {
@@ -143,7 +143,7 @@ public:
     }
 
 private:
-    // Threads that parts have in common stay one.
+    // A thread that several parts have is added once.
     void add_threads(const snapshot& part) {
         first_threads_.push_back(numbers_.size());
         for (const snapshot::thread& each : part.allocating_threads()) {
@@ -225,7 +225,8 @@ private:
         sum.sites += row.sites;
     }
 
-    // A stack that several parts have is one: so the stacks of a row are counted, not added up.
+    // A stack that several parts have is one stack. So the stacks of a row are counted, not added
+    // up.
     void finish_rows() {
         if (stacks_.size() != 0) {
             for (row_of_stacks& each : row_sums_) each.sum.sites = 0;
@@ -247,12 +248,12 @@ private:
     merged_names names_;
     merged_modules modules_;
     list<snapshot::thread> threads_;
-    list<std::size_t> first_threads_;  // of each part, where its threads begin in `numbers_`
-    list<std::size_t> numbers_;        // of each thread of each part, its index in `threads_`
+    list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
+    list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;
     list<snapshot::row> rows_;
     place_numbers places_;
-    list<row_of_stacks> row_sums_;  // of each place
+    list<row_of_stacks> row_sums_;  // for each place
 };
 
 }  // namespace detail

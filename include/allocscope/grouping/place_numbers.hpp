@@ -1,10 +1,10 @@
-// place_numbers.hpp - where stacks allocate: a place is file, line and type, and has one number.
+// place_numbers.hpp - numbers the places where stacks allocate: file, line and type.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by whatever sums stacks by place: grouping/group_by.hpp, grouping/filter_stacks.hpp,
-//           report/place_sums.hpp
+// Called:   by everything that sums stacks by place: grouping/group_by.hpp,
+//           grouping/filter_stacks.hpp, report/place_sums.hpp
 // Threads:  one at a time
-// Memory:   of the arena that is given; the texts stay those of the snapshot
+// Memory:   of the arena that is passed in; the texts stay in the snapshot
 //
 //     place_numbers places{memory};
 //     for (const snapshot::stack& stack : rows.stacks()) {
@@ -13,8 +13,8 @@
 //         add(sums[here.number], stack);
 //     }
 //
-// Where no line is known, the offset in the function or module takes its place. Rows have places,
-// too: that of a row is the one of its stacks.
+// If no line is known, the offset in the function or module replaces it. The place of a row is the
+// place of its stacks.
 
 #ifndef ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
 #define ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
@@ -37,7 +37,7 @@ namespace detail {
 struct place_key {
     std::uint32_t file, type;
     int line;
-    std::uint64_t offset;  // counts only where there is no line
+    std::uint64_t offset;  // used only if there is no line
 };
 
 inline bool operator==(const place_key& a, const place_key& b) noexcept {
@@ -59,7 +59,7 @@ public:
         bool is_new;
     };
 
-    // Of a row or a stack.
+    // Takes a row or a stack.
     template <class Row>
     place_number meet(const Row& row) {
         const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
@@ -73,7 +73,7 @@ private:
     table<place_key, std::size_t> numbers_;
 };
 
-// The row says of its place what this stack says, with its frames; not its numbers.
+// Copies what a stack says about its place, and its frames, to a row; but not its numbers.
 inline void describe_row(snapshot::row& row, const snapshot::stack& by) noexcept {
     row.file = by.file;
     row.line = by.line;

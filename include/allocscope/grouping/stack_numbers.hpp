@@ -1,4 +1,4 @@
-// stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers, and which.
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers and their names.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/call_tree.hpp and by the writers in formats/
@@ -18,8 +18,8 @@
 
 ALLOCSCOPE_COOL_BEGIN
 
-// Which of the numbers of a stack is meant, where there is room for one only.
-// The last two are 0 unless the window has details (options::details).
+// Selects one of the numbers of a stack. The last two are 0 unless the window has details
+// (options::details).
 enum class stack_value : int {
     live_bytes,
     live_objects,
@@ -31,7 +31,7 @@ enum class stack_value : int {
 
 namespace detail {
 
-// In a difference the first four are two's complement, and the others 0.
+// In a difference the first four are two's complement, and the others are 0.
 struct stack_numbers {
     std::uint64_t objects = 0;  // alive
     std::uint64_t bytes = 0;    // alive
@@ -76,7 +76,7 @@ struct stack_numbers {
     }
 };
 
-// Of a stack, or of what one thread allocated at it.
+// The numbers of a stack, or of what one thread allocated at it.
 template <class Stack>
 stack_numbers numbers_of(const Stack& stack) noexcept {
     stack_numbers numbers{
@@ -103,7 +103,7 @@ inline stack_numbers sum_of_stacks(const snapshot& rows) {
     return sum;
 }
 
-// As a person names it; for `live_bytes`: "live bytes".
+// The name for people; for `live_bytes`: "live bytes".
 inline const char* name_of(stack_value which) noexcept {
     switch (which) {
         case stack_value::live_objects:

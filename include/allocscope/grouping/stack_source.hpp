@@ -1,8 +1,9 @@
-// stack_source.hpp - stacks one after the other: those of a snapshot, or those of its file.
+// stack_source.hpp - passes stacks one after the other, from a snapshot or from its file.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by writers in report/, page/ and formats/; formats/convert_snapshot.hpp has the source
-// Threads:  any; the snapshot must outlive what is here
+// Called:   by writers in report/, page/ and formats/; formats/convert_snapshot.hpp makes the
+//           source
+// Threads:  any; the snapshot must outlive these objects
 // Memory:   the frames of one stack at a time, in the arena of the source
 //
 //     const shown_stacks stacks{rows};             // or {rows, source}
@@ -60,7 +61,7 @@ struct frame_span {
     std::size_t count;
 };
 
-// Stacks that are not laid out. They are numbered in the order of for_each().
+// Stacks whose frames are not laid out in memory. They are numbered in the order of for_each().
 struct stack_source {
     using visit = void (*)(void* visitor, const snapshot::stack& stack);
     using visit_numbers = void (*)(void* visitor, const snapshot::stack& stack,
@@ -71,7 +72,7 @@ struct stack_source {
     // The same; `stack` has no frames of its own.
     void (*for_each_by_numbers)(const void* of, void* visitor, visit_numbers work);
     frame_span (*frames)(const void* of, std::size_t number, arena& memory);
-    // Of a row without frames, by its place in the snapshot.
+    // The frames of a row that has none, by its position in the snapshot.
     frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
     row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
@@ -87,7 +88,7 @@ struct stack_source {
 
 class shown_stacks {
 public:
-    // Without a source the snapshot lays its stacks out.
+    // Without a source, the snapshot lays its stacks out in memory.
     explicit shown_stacks(const snapshot& rows, const stack_source* source = nullptr)
         : rows_(rows), source_(source) {
         if (source != nullptr) return;
@@ -168,7 +169,7 @@ public:
         const auto modules = rows_.modules();
         work(modules.begin(), modules.size());
     }
-    // Calls work(threads, count); those that for_each_part() of the stacks names.
+    // Calls work(threads, count) with the threads to which for_each_part() of the stacks refers.
     template <class Work>
     void with_threads(const Work& work) const {
         if (source_ != nullptr) {

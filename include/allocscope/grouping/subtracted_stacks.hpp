@@ -1,15 +1,15 @@
-// subtracted_stacks.hpp - the stacks of one snapshot less those of another, with their threads.
+// subtracted_stacks.hpp - subtracts the stacks of one snapshot from another's, with their threads.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by report/whole_difference.hpp
 // Threads:  one at a time; the snapshots must outlive the result
-// Memory:   of the arena that is given; 100 bytes for each thread of a stack meanwhile
+// Memory:   of the arena that is passed in; 100 bytes for each thread of a stack, while it works
 //
 //     const subtracted_stacks change{memory, later, earlier};
 //     made.table = change.table_of_stacks();
 //
-// Stacks are the same as in snapshot/stacks_of_difference.hpp. Where nothing but lifetimes has
-// changed, a stack is left out: time has passed, that is all.
+// Equal stacks are those of snapshot/stacks_of_difference.hpp. If only lifetimes have changed, the
+// stack is left out, because that only means that time has passed.
 
 #ifndef ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
@@ -42,7 +42,7 @@ inline void subtract_details(snapshot::stack_details& from,
     for (std::size_t i = 0; i < size_class_count; ++i) from.sizes[i] -= less.sizes[i];
 }
 
-// As what it takes away when it is added.
+// Adding the result subtracts the part.
 inline snapshot::thread_part negated(const snapshot::thread_part& part, arena& memory) {
     snapshot::thread_part made = part;
     made.objects = 0 - part.objects;
@@ -60,7 +60,7 @@ inline snapshot::thread_part negated(const snapshot::thread_part& part, arena& m
     return made;
 }
 
-// Of a stack or a part; lifetimes do not count.
+// Whether a stack or a part has changed; lifetimes do not count.
 template <class Stack>
 bool has_other_numbers(const Stack& of) noexcept {
     const stack_numbers numbers = numbers_of(of);
@@ -105,7 +105,7 @@ private:
             if (has_module_.insert(module.path).is_new) modules_.push_back(module);
         }
         list<std::size_t> numbers{
-            scratch_};  // of each thread of this side, its index in `threads_`
+            scratch_};  // for each thread of this side, its index in `threads_`
         for (const snapshot::thread& each : side.allocating_threads()) {
             numbers.push_back(number_of(each));
         }
@@ -158,7 +158,7 @@ private:
         sort_stacks(stacks_, scratch_, true);
     }
 
-    // Two runs of a program have the same threads, by number and name.
+    // Two runs of a program have the same thread if number and name are equal.
     std::size_t number_of(const snapshot::thread& thread) {
         std::size_t number = 0;
         while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;

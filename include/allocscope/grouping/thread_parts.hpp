@@ -1,9 +1,9 @@
-// thread_parts.hpp - the threads of stacks: part by part, and summed where stacks are.
+// thread_parts.hpp - the parts of stacks that belong to threads: loops over them and sums.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/group_by.hpp, filter_stacks.hpp, merged_stacks.hpp and by writers
 // Threads:  any
-// Memory:   of the arena that is given
+// Memory:   of the arena that is passed in
 //
 //     for_each_part(stack, [](const snapshot::thread_part& part) { ... });
 
@@ -27,14 +27,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// All of a stack that one thread allocated.
+// The whole stack as the part of its only thread.
 inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
     return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
             stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
             stack.bytes_low,       stack.bytes_high, stack.details};
 }
 
-// None where the threads are not known.
+// Calls work(part) for each; for none if the threads are unknown.
 template <class Work>
 void for_each_part(const snapshot::stack& stack, const Work& work) {
     if (stack.thread_count == 1) {
@@ -44,7 +44,7 @@ void for_each_part(const snapshot::stack& stack, const Work& work) {
     for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
 }
 
-// Which threads a stack is of. `memory` keeps the parts.
+// Sets the threads of a stack. `memory` keeps the parts.
 inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                         arena& memory) {
     stack.thread_count = parts.size();
@@ -57,7 +57,7 @@ inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part
     stack.by_thread = kept.data();
 }
 
-// The details of several stacks or parts together; none when one of them has none.
+// The sum of the details of several stacks or parts; null if one of them has no details.
 class sum_of_details {
 public:
     explicit sum_of_details(arena& memory) noexcept : memory_(memory) {}
@@ -75,7 +75,7 @@ private:
     bool is_known_ = true;
 };
 
-// The same, and the numbers of the stack become those of these parts.
+// The same; the numbers of the stack also become the sums of these parts.
 inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                       arena& memory) {
     summed<snapshot::stack> sum{};
@@ -94,7 +94,8 @@ inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>&
     set_threads(stack, parts, memory);
 }
 
-// As people see it: "worker (thread 3)"; of several processes "worker (thread 3 of process 12)".
+// The name for people: "worker (thread 3)"; with several processes, "worker (thread 3 of process
+// 12)".
 inline void write_thread_name(text_out& out, const snapshot::thread& thread,
                               bool has_many_processes) {
     const bool has_name = thread.name[0] != '\0';
@@ -134,18 +135,18 @@ private:
     list<text> names_;
 };
 
-// Parts of many stacks, in any order; those of one stack and thread are summed.
+// Parts of many stacks, in any order; parts of the same stack and thread are summed.
 class parts_of_stacks {
 public:
     // `memory` keeps the details of the sums.
     parts_of_stacks(arena& memory, arena& scratch) : memory_(memory), parts_(scratch) {}
 
-    // `stack` is any number that tells it from the others.
+    // `stack` is any number that distinguishes it from other stacks.
     void add(std::size_t stack, const snapshot::thread_part& part) {
         parts_.push_back({stack, part});
     }
 
-    // Calls work(stack, parts) for each stack, least number first.
+    // Calls work(stack, parts) for each stack; the smallest number comes first.
     template <class Work>
     void for_each(const Work& work) {
         sort(parts_, [](const entry& a, const entry& b) {
@@ -166,7 +167,7 @@ private:
         snapshot::thread_part part;
     };
 
-    // The sum of the parts that follow and are of one stack and thread.
+    // The sum of the following parts that belong to one stack and thread.
     snapshot::thread_part next(std::size_t& at) {
         const entry& first = parts_[at];
         summed<snapshot::thread_part> sum{};

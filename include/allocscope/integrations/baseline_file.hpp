@@ -2,15 +2,15 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by baselines.hpp and by the command-line program
-// Threads:  several processes may write one file: each takes a lock on its folder meanwhile
+// Threads:  several processes may write one file: each locks the folder of the file while it writes
 // Memory:   the file's text and its results
 //
 //     allocscope baselines 2
 //     name<tab>allocations<tab>bytes<tab>peak_bytes<tab>live_objects<tab>live_bytes
 //     parser: empty text<tab>3<tab>120<tab>96<tab>0<tab>0
 //
-// One line for each test, sorted by name, so that a diff shows what changed. An empty cell is a
-// number that was not measured.
+// Each test has one line. The lines are sorted by name, so that a diff shows what changed. An empty
+// cell means that the number was not measured.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_BASELINE_FILE_HPP
 #define ALLOCSCOPE_INTEGRATIONS_BASELINE_FILE_HPP
@@ -41,11 +41,12 @@ constexpr std::string_view baseline_mark = "allocscope baselines ";
 constexpr std::string_view baseline_version = "2";
 constexpr std::string_view baseline_mark_of_version_1 = "\"allocscope\": \"baselines\"";
 
-// What was measured, in the order of the columns: "allocations" and so on.
+// The numbers that were measured, in the order of the columns: "allocations" and so on.
 using measured_numbers = std::vector<std::pair<std::string, double>>;
 using measured_results = std::map<std::string, measured_numbers>;
 
-// The texts of errors name the file and what to do. "" is no error.
+// The functions below return the text of an error, or "" if there is none. The text names the file
+// and says what to do.
 
 inline std::string system_error(const std::string& path, const char* what, int code) {
     return path + " cannot be " + what + ": " + std::strerror(code);
@@ -67,7 +68,8 @@ inline std::string read_whole_file(const std::string& path, std::string& into) {
     return path + " is empty: the program that should write it did not end normally; run it again";
 }
 
-// Takes out of `rest` what stands before the separator, which is all of it when there is none.
+// Removes from `rest` the text before the separator, or all text if there is no separator, and
+// returns it.
 inline std::string_view take_until(std::string_view& rest, char separator) {
     const std::size_t end = rest.find(separator);
     const std::string_view taken = rest.substr(0, end);
@@ -75,7 +77,7 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
     return taken;
 }
 
-// As a name stands in the file: a blank for each tab and each end of a line.
+// The form in which a name is written to the file: each tab and each line end becomes a blank.
 inline std::string name_in_file(std::string name) {
     for (char& each : name) {
         if (each == '\t' || each == '\n' || each == '\r') each = ' ';
@@ -88,7 +90,7 @@ inline bool is_baseline_file(std::string_view text) {
            text.substr(0, 100).find(baseline_mark_of_version_1) != std::string_view::npos;
 }
 
-// "" or what is wrong with this line.
+// Returns "", or what is wrong with this line.
 inline std::string read_numbers(const std::vector<std::string>& columns, std::string_view line,
                                 measured_numbers& into) {
     for (const std::string& column : columns) {
@@ -138,7 +140,7 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     return {};
 }
 
-// Null when there is none of this name.
+// Null if no number has this name.
 inline const double* find_number(const measured_numbers& numbers, const std::string& name) {
     for (const auto& found : numbers) {
         if (found.first == name) return &found.second;
@@ -146,7 +148,7 @@ inline const double* find_number(const measured_numbers& numbers, const std::str
     return nullptr;
 }
 
-// The text of the file. Each result has the numbers of `columns`, in this order.
+// The text of the file. Each result is written with the numbers of `columns`, in this order.
 inline std::string text_of_baselines(const measured_results& results,
                                      const measured_numbers& columns) {
     std::string text{baseline_mark};
@@ -165,7 +167,7 @@ inline std::string text_of_baselines(const measured_results& results,
     return text + '\n';
 }
 
-// The file is replaced as a whole: who reads it meanwhile sees the old one.
+// Replaces the whole file at once: a process that reads the file at the same time sees the old one.
 inline std::string replace_file(const std::string& path, const std::string& text) {
     const std::string next = path + ".new";
     std::FILE* file = std::fopen(next.c_str(), "wb");
@@ -178,7 +180,8 @@ inline std::string replace_file(const std::string& path, const std::string& text
     return {};
 }
 
-// While one lives, no other process changes a file of this folder by replace_file().
+// As long as an object of this class exists, no other process changes a file of this folder with
+// replace_file().
 class folder_lock {
 public:
     explicit folder_lock(const std::string& path) {

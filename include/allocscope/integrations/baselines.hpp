@@ -1,9 +1,9 @@
-// baselines.hpp - what tests allocated, kept in a file; more than that fails.
+// baselines.hpp - keeps in a file what tests allocated; a test that allocates more later fails.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user, from tests of any framework
 // Threads:  check() from any thread and from several processes at once
-// Memory:   the file's results, from the first check on; charged to no window
+// Memory:   the file's results, from the first check on; they are charged to no window
 //
 //     allocscope::baselines kept{"tests/allocations.tsv", 5};     // up to 5 % more is accepted
 //
@@ -12,9 +12,9 @@
 //     const std::string worse = kept.check("parse", window.counts());
 //     CHECK_MESSAGE(worse.empty(), worse);
 //
-// ALLOCSCOPE_UPDATE_BASELINES=1 in the environment writes the numbers instead of comparing them:
-// for new tests, and when a change is meant. `allocscope compare old.tsv new.tsv` shows what
-// changed.
+// With ALLOCSCOPE_UPDATE_BASELINES=1 in the environment the numbers are written, not compared: use
+// it for new tests, and after a change that is meant. `allocscope compare old.tsv new.tsv` shows
+// what changed.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
 #define ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
@@ -35,25 +35,25 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 class baselines {
 public:
-    // `path` is relative to the working directory of the test. The file need not exist before it is
-    // updated. `tolerance_percent`: how much more than the baseline is still accepted, of each
-    // number.
+    // `path` is relative to the working directory of the test. The file need not exist before the
+    // first update. `tolerance_percent` says by how much each number may exceed its baseline.
     explicit baselines(std::string path, double tolerance_percent = 0)
         : path_(std::move(path)), tolerance_percent_(tolerance_percent) {}
     baselines(const baselines&) = delete;
     baselines& operator=(const baselines&) = delete;
 
-    // "" when no number is above its baseline. Else one line that says what increased, or why it
-    // could not be compared (no baseline of this name, file not readable, of another version), and
-    // what to do. Compared are allocations, bytes, peak_bytes, live_objects and live_bytes. When
-    // updating: "" or why the file could not be written.
-    // Cost: reads the file at the first call; each update reads and writes it.
+    // Returns "" if no number is above its baseline. Otherwise returns one line that says what
+    // increased, or why nothing could be compared (the name has no baseline; the file cannot be
+    // read, or has another version), and what to do. It compares allocations, bytes, peak_bytes,
+    // live_objects and live_bytes. While updating it returns "", or why the file could not be
+    // written.
+    // Cost: the first call reads the file; each update reads and writes it.
     std::string check(const std::string& name, const allocation_counts& counts);
 
 private:
     std::string compare(const std::string& name, const detail::measured_numbers& now);
     std::string update(const std::string& name, const detail::measured_numbers& now);
-    // No error when there is no file.
+    // A missing file is no error.
     std::string read(detail::measured_results& into, bool& exists) const;
 
     std::string path_;
@@ -76,7 +76,8 @@ inline measured_numbers baseline_numbers(const allocation_counts& counts) {
             {"live_bytes", number(counts.live_bytes())}};
 }
 
-// Whether `now` is more than the tolerance allows. Numbers that differ by rounding only are equal.
+// Whether `now` is more than the tolerance allows. A difference that only comes from rounding does
+// not count.
 inline bool is_increase(double before, double now, double tolerance_percent) {
     const double accepted = before * (1 + tolerance_percent / 100);
     return now > accepted + 1e-9 * (accepted < 0 ? -accepted : accepted);
@@ -94,7 +95,8 @@ inline std::string change_text(double before, double now) {
     return text;
 }
 
-// "" or what is wrong with the value; `update` becomes whether the file is to be written.
+// Returns "", or what is wrong with the value. Sets `update`: whether the numbers are to be
+// written.
 inline std::string read_update_request(bool& update) {
     const char* value = ::secure_getenv("ALLOCSCOPE_UPDATE_BASELINES");
     const std::string text = value != nullptr ? value : "";
@@ -158,7 +160,8 @@ inline std::string baselines::compare(const std::string& name,
            "; if that is meant, run it with ALLOCSCOPE_UPDATE_BASELINES=1";
 }
 
-// Read anew under the lock: another process may have added its results meanwhile.
+// Reads the file again under the lock, because another process may have added its results in the
+// meantime.
 inline std::string baselines::update(const std::string& name, const detail::measured_numbers& now) {
     const detail::folder_lock lock{path_};
     if (!lock.error().empty()) return lock.error() + "; make the folder, or give another path";

@@ -3,7 +3,7 @@
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user's tests, with Catch2 2.13 and 3
 // Threads:  see catch2_listener.hpp and check_blocks.hpp
-// Memory:   see there
+// Memory:   see these two
 //
 //     #define CATCH_CONFIG_RUNNER          // version 2 only
 //     #include <allocscope/integrations/catch2.hpp>
@@ -16,7 +16,7 @@
 //         ALLOCSCOPE_REQUIRE_ALLOCATIONS_AT_MOST(3) { parse(text); }
 //     }
 //
-// The how-to with a failing test's output is docs/how_to/catch2.md.
+// docs/how_to/catch2.md explains the adapter and shows the output of a failing test.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_HPP

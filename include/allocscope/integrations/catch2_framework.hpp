@@ -1,16 +1,16 @@
-// catch2_framework.hpp - what is Catch2's own: its names, its assertions, and a scope to the end.
+// catch2_framework.hpp - what only Catch2 has: its names, its assertions, and a scope to the end.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by catch2_listener.hpp, by blocks in a TEST_CASE, and by the user there
-// Threads:  Catch2's assertions may fail only on the thread that runs the test case (newer ones:
-//           where it allows them)
+// Threads:  an assertion of Catch2 may fail only on the thread that runs the test case (in newer
+//           releases: on each thread that they allow)
 // Memory:   what Catch2 needs for a text, charged to nobody
 //
-//     allocscope::catch2_leak_scope leaks;    // as CHECK_NO_LEAKS, to the end of what it is in
+//     allocscope::catch2_leak_scope leaks;    // like CHECK_NO_LEAKS, to the end of its block
 //
-// While a test case runs Catch2 remembers its sections, keeps the values of its generators for the
-// next pass, and collects what is to be reported. When a reporter catches std::cout, whatever is
-// printed grows a buffer of Catch2 too.
+// While a test case runs, Catch2 remembers its sections, keeps the values of its generators for the
+// next pass, and collects what will be reported. When a reporter captures std::cout, all printed
+// text grows a buffer of Catch2, too.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_FRAMEWORK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_FRAMEWORK_HPP
@@ -31,8 +31,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Whether a reporter catches std::cout in the test case that is running. Written by the listener,
-// on the thread that runs test cases.
+// Whether a reporter captures std::cout in the test case that is running. The listener writes this,
+// on the thread that runs the test cases.
 inline bool catch2_holds_output = false;
 
 inline constexpr const char* catch2_runners[] = {"Catch::TestInvoker",
@@ -50,7 +50,7 @@ inline constexpr framework_names catch2_names{"Catch::",      catch2_runners,
                                               catch2_callers, "Catch::Generators::",
                                               "Catch::",      &catch2_holds_output};
 
-// Leaves by an exception where Catch2's assertions would: is_fatal, or --abort was given.
+// Throws where Catch2's own assertions would: if the claim is fatal, or if --abort was given.
 inline void fail_catch2(const char* macro, const block_claim& claim, const char* message) {
     const pause_recording quietly;
     Catch::AssertionHandler assertion{
@@ -62,7 +62,7 @@ inline void fail_catch2(const char* macro, const block_claim& claim, const char*
     assertion.complete();
 }
 
-// The same from a destructor, which nothing leaves: with --abort the next assertion ends the run.
+// The same for a destructor, which must not throw: with --abort the next assertion ends the run.
 inline void fail_catch2_in_destructor(const char* macro, block_claim claim,
                                       const char* message) noexcept {
     claim.is_fatal = false;
@@ -86,17 +86,17 @@ inline constexpr test_framework catch2_framework{
     own_leaks<catch2_names>(nullptr),
     false,
     [] { return "block"; },
-    [] { return false; },  // a failed REQUIRE leaves by an exception, so a return means no failure
+    [] { return false; },  // a failed REQUIRE throws, so a return is no failure
     nullptr,
     &tell_catch2};
 inline const bool catch2_is_there = add_framework(catch2_framework);
 
 }  // namespace detail
 
-// From here to the end of the block nothing may be left alive.
+// Checks that nothing allocated from here to the end of the block is left alive.
 class catch2_leak_scope {
 public:
-    // The options' texts must stay valid. Throws std::invalid_argument as leak_check does.
+    // The texts of the options must stay valid. Throws std::invalid_argument as leak_check does.
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit catch2_leak_scope(
         const leak_options& wanted = {}, const char* file = __builtin_FILE(),
         int line = __builtin_LINE())
@@ -104,7 +104,8 @@ public:
           exceptions_(std::uncaught_exceptions()),
           wanted_(wanted),
           leaks_("scope", wanted_, detail::own_leaks<detail::catch2_names>(&wanted_)) {}
-    // Judges as a CHECK at the place where the scope begins, unless an exception passes through.
+    // Judges like a CHECK on the line where the scope begins, unless an exception is passing
+    // through.
     ~catch2_leak_scope() {
         if (std::uncaught_exceptions() != exceptions_) return;
         const check_result found = leaks_.finish();

@@ -1,17 +1,18 @@
 // catch2_listener.hpp - measures each pass through each test case of Catch2.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by Catch2, once ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE() or _MAIN() stands in the program
-// Threads:  Catch2 runs test cases one after the other; what a test's own threads allocate is the
-//           test's, unless options say threads::current
-// Memory:   a copy of the list of test cases for the run
+// Called:   by Catch2, if the program contains ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE() or _MAIN()
+// Threads:  Catch2 runs test cases one after the other; what the threads of a test allocate is
+//           charged to the test, unless the options say threads::current
+// Memory:   a copy of the list of test cases, during the run
 //
-// A listener of Catch2 must not assert, so this one only puts an invoker of ours in the place of
-// each test case's own for the run. It opens a window, calls the test case, and asserts like a last
-// line of it that nothing of the window is alive. Catch2 calls it once for each path through the
-// SECTIONs, so each is judged by itself, and tags, --abort and all reporters do what they do for
-// any assertion. The fixture's constructor and destructor are inside. A pass that failed or was
-// skipped is not judged: what it left behind is no news.
+// A listener of Catch2 must not assert. So this one only replaces, for the run, the invoker of each
+// test case by its own. Its invoker opens a window, calls the test case, and then asserts that
+// nothing of the window is alive, as if this were the last line of the test case. Catch2 calls the
+// invoker once for each path through the SECTIONs, so each pass is judged separately, and tags,
+// --abort and all reporters treat the assertion like any other. The window includes the fixture's
+// constructor and destructor. A pass that failed or was skipped is not judged: it is expected to
+// leave objects behind.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_LISTENER_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_LISTENER_HPP
@@ -46,12 +47,12 @@ using catch2_test = Catch::TestCaseHandle;
 using catch2_listener_base = Catch::EventListenerBase;
     #endif
 
-// What every test case may leave alive, from the macro.
+// What every test case may leave alive: the argument of the macro.
 inline leak_options catch2_options;
-// For our own main: 1 when something was not checked that should have been.
+// For the library's own main(): 1 if something was not checked that should have been.
 inline int catch2_exit_code = 0;
 
-// What is known of the run and of the pass that is going on.
+// What is known about the run and about the current pass.
 class catch2_run {
 public:
     void begin() {
@@ -65,7 +66,8 @@ public:
         was_entered_ = false;
         was_repeated_ = false;
     }
-    // Never in silence: a version of Catch2 that keeps its test cases elsewhere.
+    // Reports a test case that was never entered: this version of Catch2 keeps its test cases
+    // elsewhere.
     void end_case() {
         if (was_entered_ || has_told_) return;
         has_told_ = true;
@@ -94,7 +96,8 @@ public:
         const expected_leaks own = own_leaks<catch2_names>(&catch2_options);
         leak_check leaks{name_.c_str(), catch2_options, own};
         const auto invoke = [&test] { test.invoke(); };
-        // An exception passes through and ends the window: failed, or skipped.
+        // An exception passes through here and ends the window: the test case failed or was
+        // skipped.
         allocscope_test_boundary(invoke);
         said_of_leaks said;
         const leak_options limits = limits_of_pass(said);
@@ -128,8 +131,9 @@ private:
         return said.add_to(catch2_options);
     }
 
-    // Sections and generators remember which way the pass went. A generator shows what it has got
-    // again, so only the first pass is run again; sections would go another way.
+    // Sections and generators remember which way the pass went. A generator returns its current
+    // value again, so the first pass can be repeated, but no later one. Sections would take another
+    // way.
     bool can_be_repeated(const said_of_leaks& said) const noexcept {
         const bool is_wanted = said.is_repeated() || catch2_options.only_repeated_leaks;
         return is_wanted && sections_.empty() && !was_repeated_;
@@ -143,7 +147,7 @@ private:
         fail(about, message.c_str());
     }
 
-    // Once, in the first test case whose failure counts.
+    // Fails once, in the first test case whose failure counts.
     void run_unchecked(const catch2_test& test) {
         const Catch::TestCaseInfo& about = test.getTestCaseInfo();
         if (!has_told_ && !about.okToFail() && !about.expectedToFail()) {
@@ -170,7 +174,7 @@ private:
     bool has_failed_ = false;  // in this pass
 };
 
-// Stands in the place of a test case's own invoker.
+// Replaces the invoker of a test case.
 class catch2_invoker final : public Catch::ITestInvoker {
 public:
     catch2_invoker(catch2_run& run, const catch2_test& test) : run_(run), test_(test) {}
@@ -188,7 +192,7 @@ private:
 // Puts the invokers into Catch2's list and takes them out again.
 class catch2_test_list {
 public:
-    // The elements are const to the outside only.
+    // The elements are const only for the outside.
     void wrap(catch2_run& run, const std::vector<catch2_test>& tests) {
         for (const catch2_test& test : tests) {
             auto& place = const_cast<catch2_test&>(test);
@@ -290,13 +294,13 @@ inline int catch2_main(int argument_count, char* arguments[]) {
 
 ALLOCSCOPE_NAMESPACE_END
 
-    // In one .cpp of the program, at namespace scope: every test case must free what it allocated.
-    // An argument is the leak_options that hold for all of them; texts must stay valid.
+    // Use it in one .cpp of the program, at namespace scope: every test case must free what it
+    // allocated. The argument is the leak_options for all test cases; their texts must stay valid.
     #define ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE(...)                     \
         [[maybe_unused]] static const bool allocscope_catch2_is_there = \
             ::allocscope::detail::check_every_catch2_case(__VA_ARGS__)
-    // The same with a main(). Its exit code is that of Catch2, and 1 when that is 0 although test
-    // cases could not be checked.
+    // The same with a main(). Its exit code is Catch2's; it is 1 instead of 0 if test cases could
+    // not be checked.
     #define ALLOCSCOPE_CATCH2_MAIN(...)                                          \
         ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE(__VA_ARGS__);                         \
         int main(int argument_count, char* arguments[]) {                        \

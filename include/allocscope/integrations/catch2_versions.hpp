@@ -1,12 +1,12 @@
-// catch2_versions.hpp - includes the Catch2 that is there, version 2 or 3.
+// catch2_versions.hpp - includes the Catch2 that is installed, version 2 or 3.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the other catch2_ headers
 // Threads:  any
 // Memory:   none
 //
-// A Catch2 that was included before (catch.hpp from elsewhere, catch_amalgamated.hpp) is taken as
-// it is. Else version 3 is tried first.
+// If Catch2 was already included (catch.hpp from elsewhere, catch_amalgamated.hpp), nothing more is
+// included. Otherwise version 3 is tried first.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_VERSIONS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_VERSIONS_HPP
@@ -44,7 +44,7 @@
     #error "allocscope: this adapter needs Catch2 2.13 or newer"
 #endif
 
-// In version 2 everything but the assertions exists only where its runner is compiled.
+// In version 2 everything but the assertions exists only in the file that compiles the runner.
 #if CATCH_VERSION_MAJOR > 2 || defined(CATCH_CONFIG_EXTERNAL_INTERFACES)
     #define ALLOCSCOPE_CATCH2_HAS_LISTENERS 1
 #else

@@ -2,8 +2,8 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   through the macros, by the user in a test case of doctest or Catch2
-// Threads:  NO_LEAKS counts every thread's objects; the others, and those that end in
-//           _ON_THIS_THREAD, only those of the thread that enters the block
+// Threads:  NO_LEAKS counts the objects of every thread; the other macros, and those that end in
+//           _ON_THIS_THREAD, count only those of the thread that enters the block
 // Memory:   about 300 bytes on the stack
 //
 //     ALLOCSCOPE_CHECK_NO_LEAKS { connect(); disconnect(); }
@@ -11,9 +11,10 @@
 //     ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(3) { parse(text); }
 //     ALLOCSCOPE_CHECK_WITHIN_BUDGET(limits) { load(file); }      // allocscope::allocation_budget
 //
-// Each block is one assertion, whose place is the line of the macro: CHECK goes on after a failure,
-// REQUIRE ends the case. In a program with both frameworks it is one of the case that is running.
-// Assertions inside a block are counted when they allocate: when they fail, and with -s.
+// Each block is one assertion, on the line of the macro. After a failure CHECK continues and
+// REQUIRE ends the test case. In a program with both frameworks the assertion belongs to the test
+// case that is running. An assertion inside a block counts if it allocates: when it fails, and with
+// -s.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
@@ -21,7 +22,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/integrations/checked_block.hpp>
 
-// With doctest switched off the block just runs.
+// If doctest is disabled, the block just runs.
 #if defined(DOCTEST_CONFIG_DISABLE) && !defined(CATCH_VERSION_MAJOR)
     #define ALLOCSCOPE_CHECK_BLOCK_(check, is_fatal, claim, ...) if (true)
 #else
@@ -42,10 +43,10 @@
     ALLOCSCOPE_CHECK_BLOCK_(block_within_budget, is_fatal, "within budget " #__VA_ARGS__, \
                             __VA_ARGS__)
 
-// Nothing that is allocated in the block, by any thread, is alive at its end.
+// Nothing that any thread allocates in the block is alive at its end.
 #define ALLOCSCOPE_CHECK_NO_LEAKS ALLOCSCOPE_LEAK_BLOCK_(false, all)
 #define ALLOCSCOPE_REQUIRE_NO_LEAKS ALLOCSCOPE_LEAK_BLOCK_(true, all)
-// The same for what this thread allocates, while others work.
+// The same, but only for what this thread allocates, while other threads work.
 #define ALLOCSCOPE_CHECK_NO_LEAKS_ON_THIS_THREAD ALLOCSCOPE_LEAK_BLOCK_(false, current)
 #define ALLOCSCOPE_REQUIRE_NO_LEAKS_ON_THIS_THREAD ALLOCSCOPE_LEAK_BLOCK_(true, current)
 
@@ -53,12 +54,12 @@
 #define ALLOCSCOPE_CHECK_NO_ALLOCATIONS ALLOCSCOPE_SILENT_BLOCK_(false)
 #define ALLOCSCOPE_REQUIRE_NO_ALLOCATIONS ALLOCSCOPE_SILENT_BLOCK_(true)
 
-// This thread allocates at most so many objects in the block. Any integer; one that is negative
-// fails the case and is named.
+// This thread allocates at most `most` objects in the block. `most` is any integer; a negative one
+// fails the test case, and the message names it.
 #define ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(most) ALLOCSCOPE_AT_MOST_BLOCK_(false, most)
 #define ALLOCSCOPE_REQUIRE_ALLOCATIONS_AT_MOST(most) ALLOCSCOPE_AT_MOST_BLOCK_(true, most)
 
-// An allocation_budget; commas of an initialiser may stand in it.
+// The argument is an allocation_budget. An initialiser with commas works, too.
 #define ALLOCSCOPE_CHECK_WITHIN_BUDGET(...) ALLOCSCOPE_BUDGET_BLOCK_(false, __VA_ARGS__)
 #define ALLOCSCOPE_REQUIRE_WITHIN_BUDGET(...) ALLOCSCOPE_BUDGET_BLOCK_(true, __VA_ARGS__)
 

@@ -7,8 +7,8 @@
 //
 //     for (checked_block<block_without_leaks> block{...}; block.next();) { the user's code }
 //
-// A block that is left by an exception is not judged: the test has failed already. One that is left
-// by return or break is, unless the test has failed.
+// A block that an exception leaves is not judged, because the test has failed already. A block that
+// is left by return or break is judged, unless the test has failed.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
@@ -29,9 +29,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// --- what a block is held to: each has finish() ---
+// --- the checks that a block can make; each has finish() ---
 
-// The guards' own action: the result is what the block looks at.
+// The action of the guards does nothing: the block looks at the result itself.
 inline on_violation only_tell() noexcept {
     return on_violation::call([](const check_result&, void*) {});
 }
@@ -99,8 +99,8 @@ public:
     checked_block(const checked_block&) = delete;
     checked_block& operator=(const checked_block&) = delete;
 
-    // Left by return or break. An exception is a failure already, and so is what a failed fatal
-    // assertion left behind when it returned.
+    // The block was left by return or break. If an exception left it, the test has failed already;
+    // the same is true if a failed fatal assertion returned from it.
     ~checked_block() {
         if (state_ != state::running || std::uncaught_exceptions() != exceptions_) return;
         const check_result found = check_.finish();
@@ -117,13 +117,13 @@ public:
         const check_result found = check_.finish();
         if (!found && claim_.is_fatal && framework_.leaves_by_return) {
             failure_.emplace(found);
-            return true;  // once more, for the macro to tell the failure and to leave
+            return true;  // run once more: the macro then reports the failure and leaves
         }
         framework_.tell(claim_, found, true);
         return false;
     }
 
-    // For such a macro.
+    // For the macro of such a framework.
     bool has_failed() const noexcept { return failure_.has_value(); }
     const char* message() const noexcept { return failure_->message(); }
 
@@ -135,7 +135,7 @@ private:
     int exceptions_;
     std::optional<check_result> failure_;
     state state_ = state::fresh;
-    Check check_;  // last: its window opens when all else is ready
+    Check check_;  // last: its window opens when the other members are ready
 };
 
 }  // namespace detail
@@ -149,7 +149,7 @@ ALLOCSCOPE_NAMESPACE_END
              framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
              __VA_ARGS__};                                                                      \
          name.next();)
-// The last argument is what the check is told; commas of an initialiser may stand in it.
+// The last argument is passed to the check. An initialiser with commas works, too.
 #define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
     ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
                            __VA_ARGS__)

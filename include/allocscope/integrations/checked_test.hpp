@@ -1,8 +1,10 @@
-// checked_test.hpp - what the adapters of the test frameworks do around a test, and how they speak.
+// checked_test.hpp - what all adapters of test frameworks do around a test, and how they report.
+//
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the adapters of doctest, GoogleTest and Catch2
-// Threads:  the one that runs the tests; blocks on any thread that the framework allows to assert
+// Threads:  the thread that runs the tests; blocks run on any thread on which the framework may
+//           assert
 // Memory:   none of its own
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECKED_TEST_HPP
@@ -26,18 +28,19 @@ struct block_claim {
     const char* text;  // "no leaks"
 };
 
-// How an adapter serves the blocks in tests of its framework.
+// What an adapter provides for the blocks in tests of its framework.
 struct test_framework {
-    expected_leaks own;           // what the framework keeps for itself is no leak
-    bool leaves_by_return;        // a fatal failure is told by the macro, which then returns
-    const char* (*block_name)();  // how messages name a block
-    bool (*has_failed)();         // the running test, so that a return may be a failed assertion's
-    bool (*is_running)();         // null: whenever no other framework is
-    // An assertion that holds, or not. `may_leave`: it may throw where the framework's own do.
+    expected_leaks own;           // tells which stacks are the framework's own: no leaks
+    bool leaves_by_return;        // the macro reports a fatal failure, and then returns
+    const char* (*block_name)();  // the name of a block in messages
+    bool (*has_failed)();         // the running test: a return may be that of a failed assertion
+    bool (*is_running)();         // null: true whenever no other framework is running
+    // Reports an assertion that holds, or one that does not. `may_leave`: it may throw where an
+    // assertion of the framework itself would.
     void (*tell)(const block_claim& claim, const check_result& found, bool may_leave);
 };
 
-// The frameworks whose adapters are in the program, for macros that two of them have in common.
+// The frameworks whose adapters are in the program. Two frameworks share some macros.
 inline const test_framework* frameworks_of_program[2] = {};
 
 inline bool add_framework(const test_framework& added) noexcept {
@@ -59,7 +62,7 @@ inline const test_framework* running_framework() {
     return otherwise;
 }
 
-// Runs a test. Messages show nothing that is further out than this; the engine knows the name.
+// Runs a test. Messages show no frame further out than this one; the engine knows the name.
 template <class Test>
 __attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
     test();
@@ -68,7 +71,7 @@ __attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
 
 constexpr int runs_of_repeated_test = 3;
 
-// For only_repeated_leaks(): the test ran once and left something alive.
+// For only_repeated_leaks(): the test ran once and left something alive. Runs it again and judges.
 template <class Test>
 check_result judge_repeated(const char* name, const leak_options& wanted, const expected_leaks& own,
                             const Test& test) {

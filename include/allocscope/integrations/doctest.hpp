@@ -1,7 +1,8 @@
-// doctest.hpp - the door for tests with doctest: every case, or a block, frees what it allocates.
+// doctest.hpp - the door for doctest: every case, or a block, must free what it allocates.
+//
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by test files, in the place of <doctest/doctest.h> or after it
+// Called:   by test files that include it instead of <doctest/doctest.h>, or after it
 // Threads:  see check_blocks.hpp and doctest_listener.hpp
 // Memory:   none of its own
 //
@@ -15,8 +16,8 @@
 //     }
 //
 // For doctest 2.4.9 and later. The program needs the hooks as always, from a header of define_once/
-// or from a CMake target; without them the first case fails and says so. Under
-// DOCTEST_CONFIG_DISABLE nothing is checked and blocks just run. See docs/how_to/doctest.md.
+// or from a CMake target. Without the hooks the first case fails and says so. With
+// DOCTEST_CONFIG_DISABLE nothing is checked, and blocks just run. See docs/how_to/doctest.md.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
@@ -26,9 +27,9 @@
 #include <allocscope/integrations/doctest_framework.hpp>
 #include <allocscope/integrations/doctest_listener.hpp>
 
-// In one .cpp of the program: every case must free what it allocates, on each pass through it. An
-// argument holds for all cases: allocscope::threads::current, which charges only what the thread of
-// the cases allocates, or leak_options, whose texts must stay valid.
+// Use it in one .cpp of the program: every case must free what it allocates, on each pass. The
+// argument holds for all cases. It is allocscope::threads::current, which charges only the
+// allocations of the thread that runs the cases, or leak_options, whose texts must stay valid.
 #ifdef DOCTEST_CONFIG_DISABLE
     #define ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...) static_assert(true, "")
 #else

@@ -1,13 +1,14 @@
-// doctest_framework.hpp - what is doctest's own: its names, its assertions, its decorators.
+// doctest_framework.hpp - what only doctest has: its names, its assertions, its decorators.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by doctest_listener.hpp, by blocks in a TEST_CASE, and by decorators before main
-// Threads:  assertions as doctest's own; decorators are applied by one thread, then only read
-// Memory:   some 70 bytes for each decorator, until the process ends
+// Threads:  assertions: as doctest's own; one thread applies the decorators, afterwards they are
+//           only read
+// Memory:   about 70 bytes for each decorator, until the process ends
 //
-// Between the start and the end of a case doctest remembers subcases and contexts, and fills the
-// buffers that it prints through. A hundred bytes may stay alive at each pass, and more with -s or
-// another reporter.
+// While a case runs, doctest remembers subcases and contexts, and fills the buffers that it prints
+// through. About a hundred bytes may stay alive after each pass; with -s or another reporter it may
+// be more.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_FRAMEWORK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_FRAMEWORK_HPP
@@ -40,9 +41,9 @@ inline constexpr framework_names doctest_names{"doctest::", doctest_runners, doc
 
 // --- its assertions ---
 
-// An assertion and not a message: doctest 2.4 leaves messages out of its JUnit report. Leaves by an
-// exception where an assertion of this kind would: after a failed REQUIRE, and when --abort-after
-// is reached. It reads "file(line): ERROR: CHECK( claim ) is NOT correct!".
+// Makes an assertion and not a message, because doctest 2.4 leaves messages out of its JUnit
+// report. Throws where an assertion of this kind would: after a failed REQUIRE, and when
+// --abort-after is reached. The output is "file(line): ERROR: CHECK( claim ) is NOT correct!".
 inline void tell_doctest(const block_claim& claim, bool has_passed, const char* message,
                          bool may_leave) {
     const auto kind =
@@ -68,7 +69,7 @@ inline constexpr test_framework doctest_framework{
     own_leaks<doctest_names>(nullptr),
     false,
     &doctest_block_name,
-    [] { return false; },  // a failed REQUIRE leaves by an exception, so a return means no failure
+    [] { return false; },  // a failed REQUIRE throws, so a return is no failure
     [] { return doctest::is_running_in_test; },
     [](const block_claim& claim, const check_result& found, bool may_leave) {
         tell_doctest(claim, found.passed(), found.message(), may_leave);
@@ -77,16 +78,16 @@ inline const bool doctest_is_there = add_framework(doctest_framework);
 
 // --- its decorators ---
 
-// doctest's TestCase has no field for us, so what a decorator says is kept in a list of its own.
-// The key of a case is its function, which no other case has; that of a suite is its name.
+// doctest's TestCase has no field for us, so the remarks of decorators are kept in a separate list.
+// A case is found by its function, which no other case has; a suite is found by its name.
 struct doctest_remark {
     leak_remark said;
-    doctest::detail::funcType test = nullptr;  // null: of the suite
+    doctest::detail::funcType test = nullptr;  // null: the remark belongs to the suite
     const char* suite = nullptr;
     const doctest_remark* next = nullptr;
 };
 
-// Constant-initialised, so that the decorators of every translation unit find it ready. Lives as
+// Constant-initialised, so that the decorators of every translation unit can use it. It lives as
 // long as doctest's own registry.
 inline const doctest_remark* doctest_remarks = nullptr;
 
@@ -97,7 +98,7 @@ inline void remember_remark(doctest::detail::TestSuite& suite, const leak_remark
     doctest_remarks = new doctest_remark{said, nullptr, suite.m_test_suite, doctest_remarks};
 }
 
-// What the decorators of a case say, or those of its suite if it has none.
+// The remarks of a case's own decorators; if there are none, those of its suite.
 inline said_of_leaks said_by_decorators(doctest::detail::funcType test, const char* suite) {
     said_of_leaks said;
     bool has_own = false;

@@ -1,15 +1,15 @@
 // doctest_listener.hpp - measures each pass through each doctest case.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by doctest, once ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE() stands in the program
-// Threads:  doctest runs cases one after the other on one thread; assertions come from any
-// Memory:   about 300 bytes for a run, and what its decorators say
+// Called:   by doctest, if the program contains ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE()
+// Threads:  doctest runs cases one after the other on one thread; assertions come from any thread
+// Memory:   about 300 bytes for a run, and the remarks of its decorators
 //
 // doctest has no hook around the function of a case, and an assertion in test_case_end comes too
-// late to count. So while a case is running, run_case() stands in the place of its function: it
-// opens a window, calls the function, and asserts that nothing of the window is alive. doctest
-// calls it once for each path through the SUBCASEs. What it asserts is an assertion of the case
-// like any other, so that may_fail, should_fail, --abort-after and every reporter treat it so.
+// late to count. So while a case is running, run_case() replaces its function: it opens a window,
+// calls the function, and asserts that nothing of the window is alive. doctest calls it once for
+// each path through the SUBCASEs. This assertion belongs to the case like any other, so may_fail,
+// should_fail, --abort-after and every reporter treat it like any other.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_LISTENER_HPP
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_LISTENER_HPP
@@ -34,9 +34,10 @@ namespace detail {
 
 class doctest_listener;
 
-// Of the run that is going on, which is one at most: doctest keeps its own state in a global too.
+// The listener of the current run. There is at most one run: doctest itself keeps its state in a
+// global variable, too.
 inline doctest_listener* doctest_running = nullptr;
-// What holds for every case, from ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...).
+// The options for every case, from ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...).
 inline leak_options doctest_defaults;
 
 class doctest_listener : public doctest::IReporter {
@@ -51,14 +52,16 @@ public:
 
     void test_run_start() override {
         refusal_ = scope{}.stats();
-        // doctest prints through a buffer for each thread, and keeps it: not a case's fault.
+        // doctest prints through a buffer for each thread and keeps it; this makes it before a case
+        // does.
         doctest::detail::MessageBuilder first_use("", 0, doctest::assertType::is_warn);
         first_use.operator,("first use");
         hide_runners(doctest_names);
     }
 
     void test_case_start(const doctest::TestCaseData& started) override {
-        // Not const when it was made: doctest keeps its cases in a set, whose order is not by this.
+        // The object was not const when it was made. doctest keeps its cases in a set, which is not
+        // ordered by this member.
         case_ = const_cast<doctest::detail::TestCase*>(
             static_cast<const doctest::detail::TestCase*>(&started));
         function_ = case_->m_test;
@@ -76,12 +79,13 @@ public:
         note_failure(message.m_severity);
     }
 
-    // A case that may fail cannot tell that nothing was checked.
+    // If a case may fail, its failure does not tell that nothing was checked; this does.
     void test_run_end(const doctest::TestRunStats& end) override {
         if (!is_refused() || end.numTestCasesPassingFilters == 0) return;
         if (end.numTestCasesFailed != 0) return;
         print_line("allocscope: no case was checked: ", refusal_.info().not_recording);
-        // The object is doctest's own state and not const; the exit code is read from it next.
+        // The object is doctest's own state and not const; doctest reads the exit code from it
+        // next.
         const_cast<doctest::TestRunStats&>(end).numTestCasesFailed = 1;
     }
 
@@ -92,7 +96,7 @@ public:
     void test_case_skipped(const doctest::TestCaseData&) override {}
 
 private:
-    // Stands in the place of the case's function.
+    // Replaces the function of the case.
     static void run_case() { doctest_running->run_pass(); }
 
     void run_pass() {
@@ -102,7 +106,7 @@ private:
         test_that_runs.begin();
         const expected_leaks own = own_leaks<doctest_names>(&doctest_defaults);
         leak_check leaks{case_->m_name, doctest_defaults, own};
-        // An exception passes through and ends the window: the case has failed.
+        // An exception passes through here and ends the window: the case has failed.
         allocscope_test_boundary(function_);
         said_of_leaks said;
         const leak_options limits = limits_of_pass(said);
@@ -127,7 +131,7 @@ private:
         if (!has_failed()) tell(found);
     }
 
-    // Without the hooks the first case says so, and no other: it is one mistake.
+    // Without the hooks only the first case says so: there is only one mistake to report.
     void run_unchecked() {
         if (!has_told_) fail(refusal_.info().not_recording);
         has_told_ = true;

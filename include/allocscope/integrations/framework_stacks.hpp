@@ -1,4 +1,4 @@
-// framework_stacks.hpp - tells by a stack whether a test framework allocated or a test.
+// framework_stacks.hpp - tells from a stack whether a test framework allocated or a test.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the adapters at the start of a run; by the engine for each stack that left something
@@ -6,9 +6,10 @@
 // Threads:  any
 // Memory:   none
 //
-// A framework keeps things beyond a test's end: names of sections, results for the report, streams
-// it will use again. It makes them while the test runs, on the test's thread, so only the stack
-// tells them apart. That needs function names: in a program without symbols they count as leaks.
+// A framework keeps some objects beyond the end of a test: names of sections, results for the
+// report, streams that it will use again. It makes them while the test runs, on the thread of the
+// test, so only the stack tells these objects from the test's. That needs function names: in a
+// program without symbols such objects count as leaks.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
@@ -26,7 +27,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A demangled function without the return type, which stands in front of templates.
+// A demangled function without its return type, which only templates have.
 constexpr std::string_view without_return_type(std::string_view function) noexcept {
     constexpr std::string_view unnamed = "(anonymous namespace)";
     std::size_t begin = 0;
@@ -36,7 +37,7 @@ constexpr std::string_view without_return_type(std::string_view function) noexce
         if (depth == 0 && function.substr(i, unnamed.size()) == unnamed) {
             i += unnamed.size() - 1;
         } else if (depth == 0 && here == '(' && i != begin) {
-            break;  // the parameters; right behind a blank it would be a decltype's
+            break;  // the parameters; a bracket after a blank would be a decltype's
         } else if (here == '<' || here == '(') {
             ++depth;
         } else if (here == '>' || here == ')') {
@@ -46,7 +47,7 @@ constexpr std::string_view without_return_type(std::string_view function) noexce
             const std::size_t length = i - begin;
             if (length >= conversion.size() &&
                 function.substr(i - conversion.size(), conversion.size()) == conversion) {
-                break;  // a conversion's type follows
+                break;  // the type of a conversion operator follows
             }
             begin = i + 1;
         }
@@ -54,9 +55,9 @@ constexpr std::string_view without_return_type(std::string_view function) noexce
     return function.substr(begin);
 }
 
-// `space` with its colons: "testing::".
+// `space` is the namespace with its colons: "testing::".
 constexpr bool is_of_namespace(std::string_view function, std::string_view space) noexcept {
-    if (function.find(space) == std::string_view::npos) return false;  // most
+    if (function.find(space) == std::string_view::npos) return false;  // true for most
     return without_return_type(function).substr(0, space.size()) == space;
 }
 
@@ -76,9 +77,9 @@ constexpr bool is_builtin_word(std::string_view word) noexcept {
     return word[0] >= '0' && word[0] <= '9';
 }
 
-// Whether a demangled function names nothing, also in its arguments, but the framework (`space`,
-// with its colons), the standard library and built-in types. The compiler cannot have inlined a
-// user's code into such a function.
+// Whether a demangled function names, also in its arguments, only the framework (`space`, with its
+// colons), the standard library and built-in types. If so, the compiler cannot have inlined a
+// user's code into it.
 constexpr bool names_only(std::string_view function, std::string_view space) noexcept {
     if (function.empty()) return false;
     std::size_t at = 0;
@@ -104,7 +105,7 @@ constexpr bool names_only(std::string_view function, std::string_view space) noe
     return true;
 }
 
-// For the question by symbols: whether the names up to `outermost` cannot hide a user's code.
+// For the search by symbols only: whether the names up to `outermost` cannot hide a user's code.
 inline bool hides_nothing(const leak_stack& stack, std::size_t outermost,
                           std::string_view space) noexcept {
     for (std::size_t i = 0; i <= outermost && i < stack.frame_count; ++i) {
@@ -117,14 +118,15 @@ inline bool mentions(const snapshot::frame& frame, std::string_view part) noexce
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }
 
-// How a framework's own stacks are told from those of the tests. Lists end with null.
+// The names by which a framework's own stacks are told from those of the tests. Lists end with
+// null.
 struct framework_names {
-    const char* space;           // the framework's namespace with its colons: "testing::"
-    const char* const* runners;  // how functions between main and a test begin
-    const char* const* callers;  // and others that are right below a test's
-    const char* keepers;         // keep what the user's functions make that these call; or null
+    const char* space;           // the namespace of the framework with its colons: "testing::"
+    const char* const* runners;  // how the functions between main and a test begin
+    const char* const* callers;  // other functions that may call a test's function directly
+    const char* keepers;         // keep what user functions that they call make; or null
     const char* printers;        // print into buffers through the user's operator<<; or null
-    const bool* holds_output;    // while it is true, every stream's buffer is one of those; or null
+    const bool* holds_output;    // if true, the buffer of every stream is one of these; or null
 };
 
 inline bool begins_with_any(const snapshot::frame& frame, const char* const* names) noexcept {
@@ -134,21 +136,22 @@ inline bool begins_with_any(const snapshot::frame& frame, const char* const* nam
     return false;
 }
 
-// One of these is innermost when the test's function is not on the stack: inlined without debug
-// information, or left by a tail call into the standard library. What it made is the test's.
+// Whether a frame is one of the runners or callers. Such a frame is innermost if the test's
+// function is not on the stack: the function was inlined and there is no debug information, or it
+// made a tail call into the standard library. What was allocated is then the test's.
 inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
     return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
 }
 
 // The maker is the innermost function that is not the standard library's. A framework keeps what
-// its own functions make, and what it has a function of the user's make for it:
+// its own functions make, and also what some of them let a function of the user make:
 //
 //     operator new < std::vector... < testing::TestResult::RecordProperty < the test
 //     operator new < a generator of the user's < Catch::Generators::generate < the test
 //     operator new < std::basic_stringbuf::overflow < a user's operator<< < doctest::... < the test
 //
-// Any other leak in a function that the framework calls is the user's: in operator==, a matcher, an
-// action of a mock.
+// Any other leak in a function that the framework calls is the user's: in operator==, in a matcher,
+// in an action of a mock.
 inline bool is_framework_own(const leak_stack& stack, const framework_names& names) noexcept {
     bool fills_buffer = false;
     for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
@@ -173,7 +176,8 @@ inline bool is_framework_own(const leak_stack& stack, const framework_names& nam
     return false;
 }
 
-// For expected_leaks. The context is null, or the user's leak_options, whose function counts too.
+// The function of expected_leaks. The context is null, or the user's leak_options: then their
+// function is asked, too.
 template <const framework_names& names>
 bool is_own(const leak_stack& stack, const void* context) {
     const auto* wanted = static_cast<const leak_options*>(context);
@@ -201,8 +205,8 @@ constexpr expected_leaks own_leaks(const leak_options* wanted) noexcept {
     return own;
 }
 
-// Declares the functions between a test and main to be library code, so that messages end with the
-// test. They must not be where the framework allocates: its rows would be charged to the test.
+// Declares the functions between main and a test to be library code, so that messages end with the
+// test. The framework must not allocate in these functions: its rows would be charged to the test.
 inline void hide_runners(const framework_names& names) {
     if (usable_engine() == nullptr) return;
     const pause_recording quietly;

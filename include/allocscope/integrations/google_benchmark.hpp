@@ -1,9 +1,10 @@
-// google_benchmark.hpp - allocations of benchmarks beside their times; leaks and limits as errors.
+// google_benchmark.hpp - allocations of benchmarks beside their times; leaks are errors.
+//
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user, from the sources of a benchmark program (Google Benchmark 1.7.1 and newer)
-// Threads:  see google_benchmark_scope.hpp; main runs on one
-// Memory:   see the parts
+// Threads:  see google_benchmark_scope.hpp; main() runs on one thread
+// Memory:   see the headers that it includes
 //
 //     static void parse(benchmark::State& state) {
 //         allocscope::benchmark_scope memory{state};   // allocs/op, bytes/op, peak, live
@@ -29,14 +30,14 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// What BENCHMARK_MAIN does, with gates before the reporters. 0; 1 when a reported run failed or an
-// argument is not known. To be called once, from main().
+// Does what BENCHMARK_MAIN does, with a benchmark_gate before each reporter. Returns 0, or 1 if a
+// reported run failed or an argument is unknown. Call it once, from main().
 int run_benchmarks(int argc, char** argv);
 
 namespace detail {
 
-// As Google Benchmark reads its flags: the environment, then the arguments, the last one counts. It
-// does not tell which reporters there will be.
+// Reads a flag as Google Benchmark does: first the environment, then the arguments; the last one
+// counts. This is needed because Google Benchmark does not tell which reporters it will use.
 inline std::string flag_of(int argc, char** argv, const std::string& start, const char* variable,
                            const char* otherwise) {
     const char* const found = ::secure_getenv(variable);
@@ -48,7 +49,7 @@ inline std::string flag_of(int argc, char** argv, const std::string& start, cons
     return value;
 }
 
-// Null when the format is not known.
+// Null if the format is unknown.
 inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
     using benchmark::ConsoleReporter;
     std::unique_ptr<benchmark::BenchmarkReporter> made;
@@ -75,7 +76,7 @@ inline int run_benchmarks(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
 
-    // A raw pointer in older releases, a unique_ptr in newer ones.
+    // Older releases return a raw pointer, newer ones a unique_ptr.
     const std::unique_ptr<benchmark::BenchmarkReporter> display{
         benchmark::CreateDefaultDisplayReporter()};
     const auto written = file.empty() ? nullptr : detail::reporter_of(file_format);

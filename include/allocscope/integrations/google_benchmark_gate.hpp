@@ -1,7 +1,7 @@
 // google_benchmark_gate.hpp - a reporter before the reporter: leaks and broken limits fail the run.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by run_benchmarks(); by a user with reporters of their own
+// Called:   by run_benchmarks(); by users who have their own reporters
 // Threads:  Google Benchmark calls a reporter on the thread that runs the benchmarks
 // Memory:   copies of the runs of one benchmark while they are reported
 //
@@ -28,14 +28,15 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Passes runs on to another reporter, with what it needs to show them right:
-// - a run that leaks or breaks a limit has become an error, with its numbers where the format shows
-//   both; its aggregates are left out, as Google Benchmark leaves out those of its own errors;
-// - the memory fields of JSON are filled from the run itself (all threads, every repetition);
-// - `pad_errors`: runs that failed get the four counters, all 0. CSV needs that (it shows none of
-//   them): its header has the columns of the first run, and a later column ends the program.
-// While a gate exists, scopes do not fail runs themselves. Each reporter needs one: also that of
-// --benchmark_out, or its file shows the inner counter of the scopes.
+// Passes runs on to another reporter, and adds what that one needs to show them correctly:
+// - A run that leaks or breaks a limit becomes an error. It keeps its numbers if the format shows
+//   both. Its aggregates are left out, as Google Benchmark leaves out those of its own errors.
+// - The memory fields of JSON are filled from the run itself (all threads, every repetition).
+// - `pad_errors`: runs that failed get the four counters, all 0. CSV needs them, although it does
+//   not show them: its header has the columns of the first run, and a column that only a later run
+//   has ends the program.
+// While a gate exists, scopes do not fail runs themselves. Each reporter needs its own gate, also
+// that of --benchmark_out; without one its file shows the internal counter of the scopes.
 class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
@@ -47,10 +48,12 @@ public:
     benchmark_gate(const benchmark_gate&) = delete;
     benchmark_gate& operator=(const benchmark_gate&) = delete;
 
-    // Reported runs that failed: ours and those of SkipWithError().
+    // The number of reported runs that failed: those that the gate failed, and those that called
+    // SkipWithError().
     std::size_t failures() const noexcept { return failures_; }
 
-    // For Google Benchmark. Not each is virtual in each release: no `override`.
+    // Called by Google Benchmark. Not every release has all of them as virtual functions, so there
+    // is no `override`.
     bool ReportContext(const Context& context);
     void ReportRuns(const std::vector<Run>& runs);
     void ReportRunsConfig(double min_time, bool has_iterations,
@@ -63,12 +66,12 @@ public:
     void Finalize() { reporter_.Finalize(); }
 
 private:
-    // Judges the run, too.
+    // This also judges the run.
     bool is_shown(Run& run);
 
     benchmark::BenchmarkReporter& reporter_;
     bool pads_errors_;
-    std::map<std::string, bool> has_failed_;  // benchmarks of which a run was reported
+    std::map<std::string, bool> has_failed_;  // of each benchmark with a reported run
     std::size_t failures_ = 0;
 };
 
@@ -87,8 +90,8 @@ inline bool has_scope(const benchmark_run& run) {
     return run.counters.find(objects_counter) != run.counters.end();
 }
 
-// Room for a result that is not constructed: its constructor uses a constant that shared libraries
-// of older releases do not export.
+// Memory for a result without constructing one: the constructor uses a constant that shared
+// libraries of older releases do not export.
 using memory_result = benchmark::MemoryManager::Result;
 using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
 static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
@@ -116,8 +119,8 @@ inline bool benchmark_gate::ReportContext(const Context& context) {
     return reporter_.ReportContext(context);
 }
 
-// Aggregates are judged only where they are all that is reported of a benchmark
-// (--benchmark_report_aggregates_only). They may come in a call of their own, after the runs.
+// Aggregates are judged only if nothing else of a benchmark is reported
+// (--benchmark_report_aggregates_only). They may come in a separate call, after the runs.
 inline bool benchmark_gate::is_shown(Run& run) {
     const std::string name = run.run_name.str();
     const bool is_aggregate = run.run_type != Run::RT_Iteration;
@@ -130,7 +133,8 @@ inline bool benchmark_gate::is_shown(Run& run) {
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
-    // The coefficient of variation of zeros, which older releases print and JSON cannot say.
+    // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
+    // express it.
     for (auto& [counter, number] : run.counters) {
         if (is_aggregate && detail::has_scope(run) && std::isnan(number.value)) number.value = 0;
     }
@@ -140,7 +144,7 @@ inline bool benchmark_gate::is_shown(Run& run) {
     run.counters.erase(detail::objects_counter);
     if (has_failed) ++failures_;
     if (has_failed || !is_aggregate) has_failed_[name] |= has_failed;
-    // The statistics over runs of which one failed say nothing.
+    // Statistics over runs say nothing if one of the runs failed.
     return !is_aggregate || has_failed || has_failed_.count(name) == 0 || !has_failed_[name];
 }
 

@@ -1,14 +1,14 @@
-// google_benchmark_memory_manager.hpp - Google Benchmark's own memory fields, from our windows.
+// google_benchmark_memory_manager.hpp - fills Google Benchmark's own memory fields from a window.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by a user with a main() of their own; by Google Benchmark around its memory pass
+// Called:   by users who have their own main(); by Google Benchmark around its memory pass
 // Threads:  Google Benchmark calls it on the thread that runs the benchmarks
-// Memory:   a window for as long as a memory pass takes
+// Memory:   a window, during a memory pass
 //
 //     allocscope::benchmark_memory_manager memory;      // in main(), before the benchmarks run
 //     benchmark::RegisterMemoryManager(&memory);
 //
-// ALLOCSCOPE_BENCHMARK_MAIN does not need it: there the same fields come from the timed run itself.
+// ALLOCSCOPE_BENCHMARK_MAIN does not need it: it fills the same fields from the timed run itself.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP
@@ -24,16 +24,17 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Fills num_allocs, max_bytes_used, total_allocated_bytes and net_heap_growth. Google Benchmark
-// calls the function once more for them, with up to 16 iterations on one thread.
+// Fills num_allocs, max_bytes_used, total_allocated_bytes and net_heap_growth. For these fields
+// Google Benchmark calls the function once more, with up to 16 iterations on one thread.
 //
-// Where the function has a benchmark_scope, its numbers are taken: nothing but the loop. Otherwise
-// all that the thread allocates in the pass, where releases up to 1.9.5 allocate one object of
-// their own and call Setup and Teardown. Releases up to 1.9.1 keep pointers to results that have
-// moved: with two repetitions or more their memory fields are wrong whoever fills them.
+// If the function has a benchmark_scope, the numbers are those of the scope: only the loop counts.
+// Otherwise all that the thread allocates in the pass counts, also what Google Benchmark allocates:
+// releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
+// keep pointers to results that have moved: with two or more repetitions their memory fields are
+// wrong, whoever fills them.
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
-    // Which of these are virtual differs between releases: no `override`.
+    // Releases differ in which of these are virtual, so there is no `override`.
     void Start();
     void Stop(Result& result) { fill(result); }
     void Stop(Result* result) { fill(*result); }

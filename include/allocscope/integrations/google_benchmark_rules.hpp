@@ -1,16 +1,17 @@
-// google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged by it.
+// google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by benchmark_scope, and by benchmark_gate for each run that is reported
-// Threads:  what is remembered is behind a mutex; the rest touches only its arguments
+// Threads:  a mutex protects what is remembered; everything else uses only its arguments
 // Memory:   the places, about 300 bytes, for each benchmark_scope and each set of limits
 //
 // Google Benchmark calls a function several times, with more iterations each time, and reports the
-// last call. Which one is the last only its reporter knows. So a scope shows what it counted in
-// counters of the run, and the gate judges the runs that arrive. Caches filled by the first call
-// are no leaks of the last one, and limits below one allocation for each iteration mean the long
-// run. The number of objects alive is the one counter that the gate takes out again: limits may be
-// of objects, and no other field of a run can carry it.
+// last call. Only its reporter knows which call is the last. So a scope writes its counts to
+// counters of the run, and the gate judges the runs that it receives. In this way, caches that the
+// first call fills are no leaks of the last call, and a limit below one allocation for each
+// iteration applies to the long run. The gate removes one counter again, the number of live
+// objects: it is needed because limits may be numbers of objects, and no other field of a run can
+// carry it.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
@@ -35,7 +36,7 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// The most that a benchmark may use. What is not set is not limited.
+// The most that a benchmark may use. A member that is not set limits nothing.
 //
 //     memory.at_most({.allocations = 2, .bytes = 256});     // C++20
 //     memory.at_most({2, 256});                             // C++17: in this order
@@ -43,7 +44,7 @@ struct benchmark_limits {
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
     double allocations = unlimited;  // for each iteration
     double bytes = unlimited;        // for each iteration, as requested
-    double peak_bytes = unlimited;  // of the whole run; with several threads the sum of their peaks
+    double peak_bytes = unlimited;   // of the run; for several threads, the sum of their peaks
 };
 
 namespace detail {
@@ -59,8 +60,8 @@ struct benchmark_range {
     }
 };
 
-// What is counted and may be limited, in the order in which messages tell it. Of one thread, or of
-// all as Google Benchmark adds them up.
+// What is counted and may be limited, in the order of the messages. The numbers are those of one
+// thread, or those of all threads as Google Benchmark adds them up.
 namespace quantity {
 enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, count };
 }
@@ -68,13 +69,13 @@ using benchmark_usage = std::array<double, quantity::count>;
 using benchmark_ranges = std::array<benchmark_range, quantity::count>;
 
 struct benchmark_quantity {
-    const char* counter;  // as Google Benchmark shows it
+    const char* counter;  // the name that Google Benchmark shows
     const char* what;
-    bool is_of_iteration;  // else of the whole run
+    bool is_of_iteration;  // false: it is of the whole run
     bool is_bytes;
 };
 constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
-    {"allocscope/objects", " objects", false, false},  // for a benchmark_gate, which takes it out
+    {"allocscope/objects", " objects", false, false},  // benchmark_gate removes it
     {"live", " bytes alive", false, true},
     {"allocs/op", " allocations for each iteration", true, false},
     {"bytes/op", " bytes for each iteration", true, true},
@@ -82,12 +83,12 @@ constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
 }};
 constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
-// What a run that kept stacks knows of its places.
+// The places that a run with recorded stacks has found.
 struct benchmark_places {
     snapshot alive;       // at the end
-    snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
+    snapshot allocated;   // freed or not; empty unless that run broke such a limit
     std::string heading;  // "after 1 iteration: "
-    std::optional<allocation_counts> label;  // what Google Benchmark keeps of a label
+    std::optional<allocation_counts> label;  // what Google Benchmark keeps for a label
 
     const benchmark_places& with(const benchmark_places& newer) {
         if (!newer.alive.empty()) alive = newer.alive;
@@ -98,7 +99,7 @@ struct benchmark_places {
     }
 };
 
-// One scope in the source with its limits.
+// One scope in the source, with its limits.
 struct benchmark_rule {
     const char* file = "";
     int line = 0;
@@ -107,7 +108,7 @@ struct benchmark_rule {
 
     auto key() const noexcept { return std::make_tuple(file, line, limits); }
 
-    // A limit of what is alive takes the place of "nothing".
+    // A limit of live objects or bytes replaces the default that nothing may be alive.
     void take(const check_limits& wanted) noexcept {
         limits = {{range_of(wanted.live_objects), range_of(wanted.live_bytes),
                    range_of(wanted.allocations), range_of(wanted.bytes),
@@ -136,29 +137,31 @@ private:
     }
 };
 
-// What is kept from one call of a function to the next.
+// What is kept between two calls of a function.
 class benchmark_memories {
 public:
-    // A scope has ended; what its run knows of places holds for later runs under the same limits.
+    // A scope has ended. The places that its run has found hold for later runs under the same
+    // limits.
     void scope_ended(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
         last_ = rule;
         last_.places = places_[rule.key()].with(rule.places);
     }
     // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
-    // runs that are reported. (The name of a benchmark is not known to it in older releases.)
+    // runs that are being reported. (In older releases a scope cannot learn the name of its
+    // benchmark.)
     benchmark_rule last_rule() {
         const std::lock_guard<std::mutex> lock{mutex_};
         return last_;
     }
-    // What a label takes under this rule; learned from a run that kept stacks.
+    // What a label allocates under this rule; learned from a run that kept stacks.
     allocation_counts label_under(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
         return places_[rule.key()].label.value_or(allocation_counts{});
     }
 
-    // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
-    // the same. "" when there are no rows.
+    // Returns "; saved in <file>". Each benchmark is saved once, because its repetitions and a
+    // second reporter report the same. "" if there are no rows.
     std::string save(const std::string& name, const std::string& message, const snapshot& rows) {
         if (rows.empty()) return {};
         const std::lock_guard<std::mutex> lock{mutex_};
@@ -190,7 +193,7 @@ inline std::string number_text(double value) {
     return space;
 }
 
-// The text that State::SetLabel() keeps.
+// Whether the row is the text that State::SetLabel() keeps.
 inline bool is_label(const snapshot::row& row) noexcept {
     for (std::size_t i = 0; i < row.frame_count; ++i) {
         if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
@@ -209,7 +212,7 @@ inline allocation_counts label_in(const snapshot& alive) noexcept {
     return label;
 }
 
-// "3 x parser.cpp:12:node (72 B), ...": at most three, and none of Google Benchmark's own.
+// "3 x parser.cpp:12:node (72 B), ...": at most three places, without Google Benchmark's own.
 inline std::string places_of(const snapshot& alive) {
     std::string text;
     std::size_t shown = 0;
@@ -234,7 +237,7 @@ inline void add_excess(std::string& text, double used, const benchmark_range& al
             (is_too_much ? " are allowed" : " are wanted");
 }
 
-// "" when the run keeps the rule; else one line, with the file that has the evidence.
+// Returns "" if the run keeps the rule; otherwise one line that also names the evidence file.
 inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
                          const std::string& name) {
     const bool is_of_living = !rule.keeps_alive(used);

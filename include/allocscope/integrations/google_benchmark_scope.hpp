@@ -1,9 +1,10 @@
-// google_benchmark_scope.hpp - allocations of a benchmark's loop, beside its time.
+// google_benchmark_scope.hpp - shows the allocations of a benchmark's loop beside its time.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user, in the function that is measured, just before the loop
-// Threads:  each thread of a benchmark has a scope of its own and counts only what it allocates
-// Memory:   a window for as long as the loop runs; nothing is allocated while it is open
+// Threads:  each thread of a benchmark has its own scope, which counts only what this thread
+//           allocates
+// Memory:   a window while the loop runs; nothing is allocated while it is open
 //
 //     static void parse(benchmark::State& state) {
 //         allocscope::benchmark_scope memory{state};
@@ -31,36 +32,37 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Counts from its declaration to stop() or its end, and adds four counters to the benchmark:
+// Counts from its declaration to stop(), or to its end, and adds four counters to the benchmark:
 //
 //     allocs/op   allocations for each iteration
 //     bytes/op    bytes for each iteration, as requested
 //     peak        most bytes alive at one time; with several threads the sum of their peaks
 //     live        bytes still alive at the end
 //
-// Objects that are still alive, and a broken limit, are errors of the benchmark. With a
-// benchmark_gate (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides; without one every
-// run, also the first of one iteration, which fills caches.
+// Live objects at the end and broken limits are errors of the benchmark. With a benchmark_gate
+// (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides. Without a gate every run is judged,
+// also the first run of one iteration, which fills caches.
 //
-// What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted; a
-// peak of fewer bytes than that is then shown as the least it can have been. A label of more than
-// 15 characters is only known from a run that kept stacks, and of one thread: with several, or a
-// fixed number of iterations, call stop() before. What one thread allocates and another one frees
-// when the loop of the first has ended counts as alive.
+// What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted. If
+// the peak of the loop was below the bytes that they keep, `peak` shows the least that it can have
+// been. A label of more than 15 characters is known only from a run that kept stacks and had one
+// thread: with several threads, or a fixed number of iterations, call stop() before SetLabel(). An
+// object counts as alive if another thread frees it after the loop of the thread that allocated it
+// has ended.
 //
-// Cost: some 8 ns for each allocation and its free, which is in the times that are shown. Runs of
-// one iteration, which is the first of almost every benchmark, keep the stacks too (16 ns), so that
-// a leak can be named.
+// Cost: about 8 ns for each allocation and its free, which the shown times include. Runs of one
+// iteration keep the stacks, too (16 ns), so that a leak can be named; the first run of almost
+// every benchmark is one.
 class benchmark_scope {
 public:
-    // Without the hooks in the process: an error of the benchmark that says what to add.
+    // If the process has no hooks, the benchmark gets an error that says what to add.
     explicit benchmark_scope(benchmark::State& state, const char* file = __builtin_FILE(),
                              int line = __builtin_LINE());
-    // Records in each run as told: with `exact` a leak is always named, `counters` costs least.
-    // `sampled` is an error of the benchmark: it would give estimates.
+    // `wanted` says what each run records: with `exact` a leak is always named, `counters` costs
+    // least. `sampled` is an error of the benchmark, because it would give estimates.
     benchmark_scope(benchmark::State& state, recording wanted, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
-    // With keep_within(budget).
+    // Also calls keep_within(budget).
     benchmark_scope(benchmark::State& state, const allocation_budget& budget,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE())
         : benchmark_scope(state, file, line) {
@@ -70,31 +72,31 @@ public:
     benchmark_scope(const benchmark_scope&) = delete;
     benchmark_scope& operator=(const benchmark_scope&) = delete;
 
-    // What breaks the budget is an error of the benchmark, also too little where the budget has a
-    // least. `allocations` and `bytes` hold for each iteration, as the mean of the run;
-    // `peak_bytes`, `live_objects` and `live_bytes` for the run; all for the threads together.
-    // Unless live_objects or live_bytes are limited, nothing may be alive at the end; of this and
-    // may_keep() the later call counts. A budget that cannot be kept (a negative limit, a least
-    // above its most) is an error of the benchmark too, with -fno-exceptions an abort.
+    // A broken budget is an error of the benchmark; so is using less than the least of the budget.
+    // `allocations` and `bytes` are for each iteration, as the mean of the run; `peak_bytes`,
+    // `live_objects` and `live_bytes` are for the run. All are for the threads together. Unless
+    // live_objects or live_bytes are limited, nothing may be alive at the end; if may_keep() is
+    // called as well, the later call counts. A budget that cannot be kept (a negative limit, a
+    // least above its most) is an error of the benchmark, too; with -fno-exceptions it aborts.
     void keep_within(const allocation_budget& budget);
 
-    // The same for fractions of an allocation or byte: more than this is an error. A negative
-    // limit, or NaN, is an error too.
+    // The same for fractions of an allocation or a byte: using more than `most` is an error. A
+    // negative limit, or NaN, is an error, too.
     void at_most(const benchmark_limits& most);
 
-    // So many objects may be alive at the end, all threads together.
+    // So many objects may be alive at the end, for all threads together.
     void may_keep(std::uint64_t objects) noexcept {
         rule_.limits[detail::quantity::live_objects] = {0, static_cast<double>(objects)};
     }
 
-    // Ends the counting. What the function does afterwards is not charged.
+    // Stops counting. What the function does afterwards is not charged.
     void stop();
 
-    // The numbers of this thread up to now. Allocates nothing.
+    // The numbers of this thread so far. Allocates nothing.
     allocation_counts counts() const noexcept { return window_->counts(); }
 
 private:
-    // The nodes of counters that the function has added.
+    // The nodes of the counters that the function has added.
     allocation_counts counts_of_new_counters() const;
     // The text of a label that Google Benchmark keeps.
     allocation_counts label_counts();
@@ -112,16 +114,16 @@ private:
 
 namespace detail {
 
-// How many gates there are: then scopes leave the judgement to them.
+// The number of gates that exist. If there is one, scopes leave the verdict to it.
 inline std::atomic<int> benchmark_gates{0};
 
-// The extra pass of a benchmark_memory_manager: it asks the scopes of that pass.
+// The extra pass of a benchmark_memory_manager, and the numbers of the scopes in that pass.
 struct benchmark_memory_pass {
     bool is_open = false;
     bool had_scope = false;
     allocation_counts totals;
 
-    // Scopes of one function come one after the other.
+    // The scopes of one function run one after the other, so their numbers are added.
     void add(const allocation_counts& more) noexcept {
         had_scope = true;
         totals.allocations += more.allocations;
@@ -151,7 +153,7 @@ inline benchmark_usage usage_of(const allocation_counts& totals, double iteratio
             number(totals.peak_bytes)};
 }
 
-// The totals without Google Benchmark's objects, which are still alive.
+// The totals without the objects that Google Benchmark keeps, which are still alive.
 inline allocation_counts without_own(allocation_counts totals,
                                      const allocation_counts& own) noexcept {
     if (own.allocations == 0 || own.allocations > totals.live_objects()) return totals;
@@ -159,7 +161,7 @@ inline allocation_counts without_own(allocation_counts totals,
     totals.allocations -= own.allocations;
     totals.bytes_allocated -= own.bytes_allocated;
     if (!were_in_the_peak) return totals;
-    // The rest had a peak below that of both. It was at least this.
+    // The peak without them was lower and is not known. It was at least this.
     const std::uint64_t mean =
         totals.allocations != 0
             ? (totals.bytes_allocated + totals.allocations - 1) / totals.allocations
@@ -197,7 +199,7 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
 }
 
 inline allocation_counts benchmark_scope::counts_of_new_counters() const {
-    // A copy takes as much as the counters did.
+    // A copy allocates as much as the counters did.
     const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
     benchmark::UserCounters copied;
     for (const auto& counter : state_.counters) {
@@ -235,7 +237,7 @@ inline benchmark_scope::~benchmark_scope() {
     report(detail::without_own(detail::without_own(info.totals, own), label_counts()));
 }
 
-// With several threads it is anybody's guess which of them allocated the text they share.
+// With several threads it is unknown which of them allocated the text that they share.
 inline allocation_counts benchmark_scope::label_counts() {
     if (state_.threads() != 1) return {};
     if (!keeps_stacks_) return detail::remembered.label_under(rule_);
@@ -254,7 +256,7 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
                                (is_one ? " iteration: " : " iterations: ");
         if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
     }
-    // Google Benchmark adds the counters of the threads, then divides as the flags say.
+    // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
     const detail::benchmark_usage values = detail::usage_of(totals, 1);
@@ -267,7 +269,7 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
     }
     detail::remembered.scope_ended(rule_);
     if (is_judged_later) return;
-    // Each thread for itself: nobody here sees the sums.
+    // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
     const std::string message = detail::judge(rule_, detail::usage_of(totals, iterations()), place);

@@ -1,12 +1,12 @@
-// google_benchmark_versions.hpp - what differs between releases of Google Benchmark.
+// google_benchmark_versions.hpp - the differences between releases of Google Benchmark.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the other google_benchmark_*.hpp
-// Threads:  each function touches only its arguments
+// Threads:  each function uses only its arguments
 // Memory:   what a std::string takes
 //
-// benchmark.h has no version macro, so each difference is found by what compiles: from release
-// 1.7.1 to what follows 1.9.5.
+// benchmark.h has no version macro, so each difference is detected by what compiles, from release
+// 1.7.1 to the state after 1.9.5.
 //
 //                      1.7.1                        1.8                       1.9.2
 //     failed run       Run::error_occurred          Run::skipped              the same
@@ -29,7 +29,7 @@ namespace detail {
 
 using benchmark_run = benchmark::BenchmarkReporter::Run;
 
-// Releases from 1.8 on tell runs that were skipped from those that failed.
+// Releases since 1.8 distinguish runs that were skipped from runs that failed.
 template <class Run, class = void>
 struct tells_skips : std::false_type {};
 template <class Run>
@@ -59,10 +59,11 @@ void fail_run(Run& run, const std::string& message) {
     }
 }
 
-// Overloads below end in `int` where the newer form compiles and in `long` elsewhere: called with 0
-// the first is the better match.
+// Of the overloads below, the one whose last parameter is `int` compiles with the newer form, and
+// the one with `long` is for the older. The callers pass 0, for which `int` is the better match.
 
-// Skipped with a message or with an error: either way its numbers mean nothing.
+// Whether the run was skipped, with a message or with an error: in both cases its numbers mean
+// nothing.
 template <class State>
 auto is_skipped(const State& state, int) -> decltype(state.skipped()) {
     return state.skipped();
@@ -80,7 +81,7 @@ auto set_iterations(Result& result, benchmark::IterationCount iterations, int)
 template <class Result>
 void set_iterations(Result&, benchmark::IterationCount, long) {}
 
-// `result` must outlive what is done with the run where the run only points to it.
+// If the run only points to the result, `result` must outlive the use of the run.
 template <class Run>
 void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result) {
     if constexpr (std::is_pointer_v<decltype(run.memory_result)>) {
@@ -90,7 +91,8 @@ void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result)
     }
 }
 
-// What BenchmarkReporter::List takes; a type that nobody has where there is no such function.
+// The type that BenchmarkReporter::List takes; where there is no such function, a type that nobody
+// has.
 template <class Reporter, class = void>
 struct list_argument {
     struct type {};
@@ -123,8 +125,9 @@ void forward_runs_config(Reporter&, double, bool, benchmark::IterationCount, lon
 
 ALLOCSCOPE_NAMESPACE_END
 
-// For ALLOCSCOPE_BENCHMARK_MAIN: newer releases start the program again without randomised
-// addresses, for steadier times. Outside our namespace, because there it would hide theirs.
+// For ALLOCSCOPE_BENCHMARK_MAIN: newer releases start the program again without address
+// randomisation, for steadier times. It is outside our namespace, because inside it would hide
+// theirs.
 namespace allocscope_older_benchmark {
 inline void MaybeReenterWithoutASLR(...) {}
 }  // namespace allocscope_older_benchmark

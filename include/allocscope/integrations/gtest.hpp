@@ -1,9 +1,9 @@
 // gtest.hpp - GoogleTest: every test must free what it allocated, and blocks keep to budgets.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by the user's tests, 1.12 and newer
+// Called:   by the user's tests, with GoogleTest 1.12 and newer
 // Threads:  see gtest_listener.hpp and gtest_framework.hpp
-// Memory:   see there
+// Memory:   see these two
 //
 //     #include <allocscope/integrations/gtest.hpp>
 //     ALLOCSCOPE_GTEST_CHECK_EVERY_TEST();     // in one .cpp; or append the listener in main
@@ -14,7 +14,7 @@
 //         ALLOCSCOPE_ASSERT_ALLOCATIONS_AT_MOST(3) { parse(text); }
 //     }
 //
-// The how-to with a failing test's output is docs/how_to/gtest.md.
+// docs/how_to/gtest.md explains the adapter and shows the output of a failing test.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GTEST_HPP

@@ -1,9 +1,9 @@
-// gtest_framework.hpp - what is GoogleTest's own: its names, its failures, the blocks in its tests.
+// gtest_framework.hpp - what only GoogleTest has: its names, its failures, the blocks in its tests.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by gtest_listener.hpp, and through the macros by the user in a test of GoogleTest
-// Threads:  NO_LEAKS counts every thread's objects; the others, and what ends in _ON_THIS_THREAD,
-//           only those of the thread that enters the block
+// Threads:  NO_LEAKS counts the objects of every thread; the other macros, and those that end in
+//           _ON_THIS_THREAD, count only those of the thread that enters the block
 // Memory:   about 300 bytes on the stack for a block
 //
 //     ALLOCSCOPE_EXPECT_NO_LEAKS { connect(); disconnect(); }
@@ -11,11 +11,11 @@
 //     ALLOCSCOPE_EXPECT_ALLOCATIONS_AT_MOST(3) { parse(text); }
 //     ALLOCSCOPE_EXPECT_WITHIN_BUDGET(limits) { load(file); }     // allocscope::allocation_budget
 //
-// EXPECT goes on after a failure, ASSERT returns from the function, as GoogleTest's own. The place
-// is the line of the macro. Assertions inside a block are counted when they allocate, which passing
-// ones of GoogleTest do not.
+// After a failure EXPECT continues and ASSERT returns from the function, as with GoogleTest's own.
+// The failure names the line of the macro. An assertion inside a block counts if it allocates; a
+// passing one of GoogleTest does not.
 //
-// What a test makes GoogleTest keep is recorded properties, the buffers of SCOPED_TRACE, the mocks
+// In a test GoogleTest keeps recorded properties, the buffers of SCOPED_TRACE, and the mocks that
 // it knows.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_FRAMEWORK_HPP
@@ -66,8 +66,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 #define ALLOCSCOPE_GTEST_EXPECT_(check, ...) \
     ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, false, "", __VA_ARGS__)
-// GTEST_FAIL_AT returns by itself in newer versions only. The switch keeps an `else` behind the
-// block from being taken for one of this `if`.
+// GTEST_FAIL_AT returns by itself only in newer versions. The switch keeps an `else` after the
+// block from being taken for the else of this `if`.
 #define ALLOCSCOPE_GTEST_ASSERT_(check, ...)                                                    \
     switch (0)                                                                                  \
     case 0:                                                                                     \
@@ -78,7 +78,7 @@ ALLOCSCOPE_NAMESPACE_END
         return;                                                                                 \
     } else
 
-// Nothing that is allocated in the block, by any thread, is alive at its end.
+// Nothing that any thread allocates in the block is alive at its end.
 #define ALLOCSCOPE_EXPECT_NO_LEAKS \
     ALLOCSCOPE_GTEST_EXPECT_(block_without_leaks, ::allocscope::threads::all)
 #define ALLOCSCOPE_ASSERT_NO_LEAKS \
@@ -93,13 +93,13 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_ASSERT_NO_ALLOCATIONS \
     ALLOCSCOPE_GTEST_ASSERT_(block_without, ::allocscope::forbidden::allocations)
 
-// `most` is any integer; a negative one is refused by name.
+// `most` is any integer; a negative one fails, and the message names it.
 #define ALLOCSCOPE_EXPECT_ALLOCATIONS_AT_MOST(most) \
     ALLOCSCOPE_EXPECT_WITHIN_BUDGET(::allocscope::detail::allocations_at_most(most))
 #define ALLOCSCOPE_ASSERT_ALLOCATIONS_AT_MOST(most) \
     ALLOCSCOPE_ASSERT_WITHIN_BUDGET(::allocscope::detail::allocations_at_most(most))
 
-// An allocation_budget; commas of an initialiser may stand in it.
+// The argument is an allocation_budget. An initialiser with commas works, too.
 #define ALLOCSCOPE_EXPECT_WITHIN_BUDGET(...) \
     ALLOCSCOPE_GTEST_EXPECT_(block_within_budget, __VA_ARGS__)
 #define ALLOCSCOPE_ASSERT_WITHIN_BUDGET(...) \

@@ -1,9 +1,9 @@
-// gtest_listener.hpp - measures each test of GoogleTest, and each suite if wanted.
+// gtest_listener.hpp - measures each test of GoogleTest, and each suite on request.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by GoogleTest, once it is appended to the listeners
-// Threads:  GoogleTest runs tests one after the other; what a test's own threads allocate is the
-//           test's, unless options say threads::current
+// Called:   by GoogleTest, when the listener has been appended
+// Threads:  GoogleTest runs tests one after the other; what the threads of a test allocate is
+//           charged to the test, unless the options say threads::current
 // Memory:   about 1 KiB
 //
 //     int main(int argc, char** argv) {
@@ -13,10 +13,11 @@
 //         return RUN_ALL_TESTS();
 //     }
 //
-// Appended, because ends are told in reverse order: the failure is then there before the printer
-// says OK. A test's window holds its fixture's constructor, SetUp, body, TearDown and destructor.
-// A test that failed or was skipped is not judged: what it left behind is no news. The child of a
-// death test tells listeners nothing and is not judged either.
+// The listener is appended, because GoogleTest reports ends in reverse order: so the failure is
+// recorded before the printer says OK. The window of a test includes its fixture's constructor,
+// SetUp, body, TearDown and destructor. A test that failed or was skipped is not judged: it is
+// expected to leave objects behind. The child of a death test reports nothing to listeners and is
+// not judged either.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
@@ -39,7 +40,7 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct gtest_leak_options {
-    leak_options leaks;          // what every test may leave alive; texts must stay valid
+    leak_options leaks;          // what every test may leave alive; the texts must stay valid
     bool checks_tests = true;    // each test by itself
     bool checks_suites = false;  // each suite from SetUpTestSuite to TearDownTestSuite
     int warm_up_iterations = 0;  // of --gtest_repeat: not judged, so that caches are filled
@@ -47,8 +48,8 @@ struct gtest_leak_options {
 
 namespace detail {
 
-// GoogleTest has no public way to run a test again. What is private can be named where a template
-// is instantiated explicitly; these two members are as old as GoogleTest.
+// GoogleTest has no public way to run a test again. An explicit template instantiation may name
+// private members; these two have existed in every release of GoogleTest.
 template <::testing::internal::TestFactoryBase* const ::testing::TestInfo::*factory,
           void (::testing::Test::*run)()>
 struct gtest_privates {
@@ -61,7 +62,7 @@ template struct gtest_privates<&::testing::TestInfo::factory_, &::testing::Test:
 ::testing::Test* make_gtest_fixture(const ::testing::TestInfo& test);
 void run_gtest_fixture(::testing::Test& made);
 
-// One window of the listener, a test's or a suite's.
+// One window of the listener: that of a test or that of a suite.
 class gtest_window {
 public:
     void open(std::string name, const leak_options& wanted) {
@@ -77,7 +78,7 @@ public:
         leaks_.reset();
         return found;
     }
-    // As close(), but of a test that fills caches.
+    // Like close(), but for a test that fills caches.
     check_result close_repeated(said_of_leaks& said, const ::testing::TestInfo& test) {
         if (leaks_->counts().live_objects() == 0) return close(said);
         leaks_.reset();
@@ -89,7 +90,7 @@ public:
     }
 
 private:
-    // Points into `said`.
+    // The result points into `said`.
     leak_options limits(said_of_leaks& said) const {
         const pause_recording pause;
         return said.add_to(*wanted_);
@@ -113,11 +114,11 @@ public:
                               wanted.warm_up_iterations);
     }
 
-    // What the last test was found to be; has not passed when none was judged.
+    // The result of the last test; it has not passed if none was judged.
     const check_result& last_result() const noexcept { return last_; }
 
     void OnTestProgramStart(const ::testing::UnitTest&) override {
-        SUCCEED();  // the first result of all makes GoogleTest allocate what it keeps for good
+        SUCCEED();  // for its first result GoogleTest allocates what it keeps
         detail::hide_runners(detail::gtest_names);
         refuse_without_hooks();
     }
@@ -146,7 +147,7 @@ public:
         if (said.is_ignored() || has_end_of_its_own(test)) return test_.drop();
         if (said.is_repeated() || wanted_.leaks.only_repeated_leaks) {
             last_ = test_.close_repeated(said, test);
-            detail::test_that_runs.take();  // what it said has been heard
+            detail::test_that_runs.take();  // drops its remarks: they were heard on the first run
             if (has_end_of_its_own(test)) return;
         } else {
             last_ = test_.close(said);
@@ -159,8 +160,8 @@ public:
         const pause_recording pause;
         suite_said_.add(detail::test_that_runs.end());  // of TearDownTestSuite
         if (!suite_.is_open()) return;
-        // What a skipped test left behind is in the suite's window, too, and so are the caches of
-        // one that is repeated.
+        // The window of the suite also contains what a skipped test left behind, and the caches of
+        // a test that is repeated.
         if (suite_said_.is_ignored() || suite_said_.is_repeated() ||
             wanted_.leaks.only_repeated_leaks || suite.Failed() ||
             suite.skipped_test_count() != 0) {
@@ -173,7 +174,7 @@ public:
     }
 
 private:
-    // Once, and as a failure outside any test: the exit code is then 1.
+    // Fails once, outside any test: the exit code is then 1.
     void refuse_without_hooks() {
         const char* refusal = detail::engine_refusal(detail::find_engine());
         is_refused_ = refusal[0] != '\0';
@@ -211,8 +212,8 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline bool check_every_gtest_test(
 
 ALLOCSCOPE_NAMESPACE_END
 
-// For programs that get their main from GoogleTest: in one .cpp, at namespace scope. An argument is
-// the gtest_leak_options.
+// For programs that get their main() from GoogleTest. Use it in one .cpp, at namespace scope. The
+// argument is the gtest_leak_options.
 #define ALLOCSCOPE_GTEST_CHECK_EVERY_TEST(...)                     \
     [[maybe_unused]] static const bool allocscope_gtest_is_there = \
         ::allocscope::detail::check_every_gtest_test(__VA_ARGS__)

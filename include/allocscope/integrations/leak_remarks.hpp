@@ -1,18 +1,18 @@
-// leak_remarks.hpp - what a test says about what it will leave alive.
+// leak_remarks.hpp - lets a test say what it will leave alive.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user in the body of a test of any framework; for doctest also as a decorator
-// Threads:  any; what is said belongs to the test that is running
+// Threads:  any; a remark belongs to the test that is running
 // Memory:   one text, charged to nobody
 //
 //     TEST(registry, keeps_two) {
 //         allocscope::expect_leaks(2);                     // exactly two objects
-//         allocscope::expect_leaks("leak:load_locale");    // and any number that this fits
+//         allocscope::expect_leaks("leak:load_locale");    // and any number that the pattern fits
 //         ...
 //     }
 //     TEST_CASE("keeps two" * allocscope::expect_leaks(2)) { ... }     // doctest, for each pass
 //
-// When no test runs that an adapter checks, the calls do nothing.
+// If no adapter checks the running test, the calls do nothing.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_LEAK_REMARKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_LEAK_REMARKS_HPP
@@ -31,7 +31,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One sentence of a test, or of a decorator.
+// One remark of a test, or of a decorator.
 struct leak_remark {
     enum class kind { objects, pattern, ignored, repeated };
     kind is = kind::ignored;
@@ -39,14 +39,15 @@ struct leak_remark {
     typed_number most = 0;
     const char* pattern = "";
 
-    // How doctest applies a decorator to a case or a suite; its adapter has remember_remark().
+    // doctest applies a decorator to a case or a suite with this; its adapter defines
+    // remember_remark().
     template <class Decorated>
     void fill(Decorated& decorated) const {
         remember_remark(decorated, *this);
     }
 };
 
-// What a test said in all; for the window of a suite, what its tests said together.
+// All remarks of a test; for the window of a suite, all remarks of its tests.
 class said_of_leaks {
 public:
     void add(const leak_remark& remark) {
@@ -68,8 +69,8 @@ public:
     bool is_ignored() const noexcept { return is_ignored_; }
     bool is_repeated() const noexcept { return is_repeated_; }
 
-    // The options for all tests with what was said: its numbers take the place of theirs, and its
-    // patterns are added. The result points into this.
+    // Adds the remarks to the options for all tests: the numbers replace those of the options, the
+    // patterns are added to theirs. The result points into this object.
     leak_options add_to(const leak_options& wanted) {
         leak_options result = wanted;
         if (counts_objects_) {
@@ -87,7 +88,7 @@ private:
         least_ = sum(least_, least);
         most_ = sum(most_, most);
     }
-    // A negative number stays, so that the check can refuse it.
+    // A negative number is kept, so that the check can refuse it.
     static typed_number sum(typed_number left, typed_number right) noexcept {
         if (left.is_negative) return left;
         if (right.is_negative) return right;
@@ -100,10 +101,10 @@ private:
     bool counts_objects_ = false;
     typed_number least_ = 0;
     typed_number most_ = 0;
-    std::string patterns_;  // lines as in leak_options::expected
+    std::string patterns_;  // lines, as in leak_options::expected
 };
 
-// The test that an adapter checks now.
+// The test that an adapter is checking now.
 class running_test {
 public:
     void begin() {
@@ -111,7 +112,7 @@ public:
         said_ = said_of_leaks{};
         is_running_ = true;
     }
-    // Hands over what was said since the last call.
+    // Returns the remarks since the last call, and forgets them.
     said_of_leaks take() {
         const std::lock_guard<std::mutex> lock{mutex_};
         said_of_leaks result = static_cast<said_of_leaks&&>(said_);
@@ -145,10 +146,11 @@ inline running_test test_that_runs;
 
 }  // namespace detail
 
-// So many objects must be alive at the end of this test, with two numbers at least and at most so
-// many; beside those that a pattern fits. Several calls add up. In a test, throws
-// std::invalid_argument when a number is negative or the least is more than the most
-// (-fno-exceptions: prints it and aborts); as a decorator, fails each pass through the case so.
+// At the end of this test exactly `objects` objects must be alive, or at least `least` and at most
+// `most`, not counting those that a pattern fits. Several calls add up. In a test it throws
+// std::invalid_argument if a number is negative or the least is more than the most
+// (-fno-exceptions: prints it and aborts). As a decorator it fails each pass through the case with
+// the same message.
 ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(detail::typed_number least,
                                                                   detail::typed_number most) {
     const pause_recording pause;
@@ -159,14 +161,15 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(detail::typed_
     }
     return detail::test_that_runs.say({detail::leak_remark::kind::objects, least, most, ""});
 }
-// A template, so that 0 is a number and not the null pointer of the text below.
+// A template, so that 0 is a number and not a null pointer for the overload below.
 template <class Integer, std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
 ALLOCSCOPE_EXCEPTIONS_TAG detail::leak_remark expect_leaks(Integer objects) {
     return expect_leaks(objects, objects);
 }
 
-// What fits may be alive at the end of this test, any number of it; lines as in
-// leak_options::expected. Refuses a line that is not understood as expect_leaks(number) does.
+// Any number of objects that a pattern fits may be alive at the end of this test. The lines are
+// those of leak_options::expected. A line that is not understood is refused as in
+// expect_leaks(number).
 ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(const char* patterns) {
     const pause_recording pause;
     if (patterns == nullptr) patterns = "leak:";  // which is refused by name
@@ -180,9 +183,9 @@ inline detail::leak_remark ignore_leaks() {
     return detail::test_that_runs.say({detail::leak_remark::kind::ignored, 0, 0, ""});
 }
 
-// For tests that fill caches. One that leaves something alive is run three times more, and fails
-// only if each of those runs left more alive than the one before. Its assertions count each time.
-// A pass with SUBCASEs or SECTIONs cannot be run again from inside, and is judged as always.
+// For tests that fill caches. A test that leaves something alive is run three times more, and fails
+// only if each of these runs left more alive than the one before. Its assertions count each time. A
+// pass with SUBCASEs or SECTIONs cannot be run again from inside, and is judged as usual.
 inline detail::leak_remark only_repeated_leaks() {
     const pause_recording pause;
     return detail::test_that_runs.say({detail::leak_remark::kind::repeated, 0, 0, ""});

@@ -1,13 +1,13 @@
-// book_texts.hpp - the texts that rows point to, equal ones once.
+// book_texts.hpp - the texts that rows point to; equal texts are kept once.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/name_book.hpp and stack_namer.hpp
 // Threads:  one at a time, under the naming lock
 // Memory:   the texts, and tables over them, in the arena of the book
 //
-// What is made of a text is worked out once for each. The texts that are asked about must stay, and
-// equal ones must be one, as those of symbolize::kept_texts are: they are told apart by where they
-// stand. All texts end with a zero byte.
+// What is derived from a text is computed once for each text. The texts that are asked about must
+// stay valid, and equal texts must be one copy, like those of symbolize::kept_texts, because they
+// are distinguished by their addresses. All texts end with a zero byte.
 
 #ifndef ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
 #define ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
@@ -34,7 +34,7 @@ public:
           paths_(kept),
           types_(kept) {}
 
-    // The one copy of an equal text.
+    // The only copy of an equal text.
     const char* keep(text wanted) {
         if (wanted.empty()) return "";
         if (const char* const* known_text = texts_.find(wanted)) return *known_text;
@@ -43,7 +43,7 @@ public:
         return kept.data();
     }
 
-    // As people write the function.
+    // The function as people write it.
     const char* pretty_function(text function) {
         const auto known = functions_.insert(function.data());
         if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
@@ -56,7 +56,7 @@ public:
         return known.value;
     }
 
-    // `type` is a text that keep() gave.
+    // `type` is a text that keep() returned.
     const char* printed_type(const char* type) {
         const auto known = types_.insert(type);
         if (known.is_new) {

@@ -1,12 +1,12 @@
-// described_types.hpp - what the debug information around a stack's addresses says of types.
+// described_types.hpp - what the debug information at a stack's addresses says about types.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp and object_types.hpp
 // Threads:  one at a time, under the naming lock
 // Memory:   56 bytes for each size that a type is compared with, until rest()
 //
-// An address may have lain in several modules one after the other. The stack says which it was:
-// one that it went through, else the only one that was seen there.
+// An address may have been in several modules, one after the other. The module is one that the
+// stack goes through; if there is none, the only one that was seen at the address.
 
 #ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 #define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
@@ -29,7 +29,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The module that the address is in. Null: what is there now, if that is certain.
+// The module that contains the address. Null means the module that is there now; `is_certain` says
+// whether that is right.
 inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
                                          bool& is_certain) noexcept {
     if (stack.homes != nullptr) {
@@ -48,14 +49,14 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
     return only;
 }
 
-// How the sizes of types compare with those of blocks: many stacks ask the same.
+// Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
 class known_sizes {
 public:
     known_sizes() = default;
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
-    // `type` is a text of the book, where equal texts are one.
+    // `type` is a text of the book, in which equal texts are one copy.
     symbolize::size_fit compare(arena& scratch, text type, const symbolize::type_names& known,
                                 std::uint64_t bytes) {
         const auto fit = fits_.insert({&known, type.data(), bytes});
@@ -63,7 +64,7 @@ public:
         return fit.value;
     }
 
-    // The debug information is about to be given back.
+    // Call it before the debug information is released.
     void clear() noexcept {
         fits_ = table<question, symbolize::size_fit>{memory_};
         memory_.release();
@@ -89,7 +90,8 @@ private:
     table<question, symbolize::size_fit> fits_{memory_};
 };
 
-// Whether a block can be one object of a type, as the unit of an address describes it.
+// Whether a block can be one object of a type, according to the debug information of an address's
+// unit.
 struct described_sizes {
     symbolize::symbolizer& symbols;
     arena& scratch;
@@ -108,7 +110,7 @@ struct described_sizes {
                                 : symbolize::size_fit::unknown;
     }
 
-    // The same of the stack's own type, where the memory was asked for.
+    // The same for the stack's own type, at the frame that asked for the memory.
     symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
                                       std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
@@ -117,7 +119,7 @@ struct described_sizes {
     }
 };
 
-// Where a type is asked for by a name in the source.
+// A place where a type is looked up by a name in the source.
 struct asked_place {
     symbolize::symbolizer& symbols;
     std::uint64_t address;

@@ -1,7 +1,7 @@
-// details_of_window.hpp - what cohorts with details tell of the stacks of a window.
+// details_of_window.hpp - sums up what cohorts with details say about the stacks of a window.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   by naming/live_window.hpp, under the walking lock, while hooks go on
+// Called:   by naming/live_window.hpp, under the walking lock, while hooks continue
 // Threads:  any
 // Memory:   none
 //
@@ -29,20 +29,20 @@ namespace detail {
 
 class details_reading {
 public:
-    // `followed` is the number of the window's peak; 0: it was not followed.
+    // `followed` is the number of the window's peak; 0 if the peak was not followed.
     explicit details_reading(std::uint64_t followed) noexcept
         : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
 
     bool has_peak() const noexcept { return process.followed.find(followed_) != nullptr; }
 
-    // A cohort that has `objects` and `bytes` alive.
+    // Adds a cohort that has `objects` and `bytes` alive.
     void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
              std::uint64_t bytes) const noexcept {
         const cohort& known = *process.cohorts.by_id(id);
         if (!is_detailed(known)) return;
         const detailed_part& part = *process.cohorts.detailed_part_of(id);
         to.temporary += part.temporary.read();
-        // So far in units of the processor's clock.
+        // In units of the processor's clock, until finished() converts them.
         to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
         for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
         add_peak(to, part, objects, bytes);
@@ -67,7 +67,7 @@ private:
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
     }
 
-    // The longer ago the first moment was, the better it is known.
+    // The longer ago the first moment was, the more precise the result is.
     double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;

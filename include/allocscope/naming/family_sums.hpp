@@ -1,12 +1,12 @@
-// family_sums.hpp - how much of a window is operator new's, and how much each pool's.
+// family_sums.hpp - how much of a window belongs to operator new, and how much to each pool.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/live_window.hpp, with the counts that the rows are made of
 // Threads:  any; under the walking lock
-// Memory:   of the question's arena
+// Memory:   of the request's arena
 //
-// A family belongs to the site, so the sums are those of cohorts. What is operator new's is the
-// rest: the totals less all other families.
+// A family belongs to the site, so its sums are those of cohorts. Operator new gets the rest: the
+// totals minus all other families.
 
 #ifndef ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
 #define ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
@@ -28,9 +28,9 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 struct family_sum {
-    std::uint32_t family;      // number of its tag
+    std::uint32_t family;      // the number of its tag
     allocation_counts counts;  // without the peak
-    sample_sums births;        // of a sampled window: what the counts are estimated from
+    sample_sums births;        // in a sampled window: what the counts are estimated from
     sample_sums deaths;
 };
 
@@ -58,7 +58,7 @@ inline void subtract_counts(allocation_counts& from, const allocation_counts& le
     from.bytes_freed -= less.bytes_freed;
 }
 
-// Walking lock. All families but operator new's, with what was reclaimed of them.
+// Needs the walking lock. Adds all families but operator new's, with what was reclaimed of them.
 inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
                                const kept_counts& counts) {
     const retired_family_list& all = process.retired_families;
@@ -92,8 +92,8 @@ inline void add_other_families(list<family_sum>& sums, const retired_births& ret
     }
 }
 
-// Walking lock. The totals of a window by family, operator new's first; none when all is of that.
-// Throws std::bad_alloc.
+// Needs the walking lock. Divides the totals of a window by family, operator new first; gives no
+// family if everything belongs to operator new. Throws std::bad_alloc.
 inline void sum_families(list<family_sum>& sums, const retired_births& retired,
                          const kept_counts& counts, const window_sum& totals, bool in_samples) {
     if (!process.tags.has_families()) return;

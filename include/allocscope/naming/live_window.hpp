@@ -1,11 +1,11 @@
-// live_window.hpp - what a window holds, stack by stack, copied out of the live tables.
+// live_window.hpp - copies the contents of a window, stack by stack, from the live tables.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by define_once/engine_table.hpp for stats(), by verdict/ for checks
-// Threads:  any; copies under the walking lock, while hooks go on
+// Threads:  any; it copies under the walking lock, while hooks continue
 // Memory:   8 bytes for each frame of each stack of the window
 //
-// The result is plain numbers and addresses. Names come later, outside the lock.
+// The result is plain numbers and addresses. Names are found later, outside the lock.
 
 #ifndef ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
@@ -36,7 +36,7 @@ namespace detail {
 
 // The objects of one stack.
 struct live_site {
-    std::uint32_t id;  // of the site; 0: the stack is not known
+    std::uint32_t id;  // of the site; 0: the stack is unknown
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -45,16 +45,16 @@ struct live_site {
     std::uint64_t hash;          // of the frames below
     std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
-    std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
-    std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
-    std::uint32_t tag;         // what its objects say of themselves
-    std::uint32_t instance;    // of the thread, where it is one; see thread_lifecycle.hpp
+    std::uint32_t all_frames;  // how many were kept; frame_count of them are asked for
+    std::uint64_t site_hash;   // of all of them, with their modules; 0: unknown
+    std::uint32_t tag;         // what its objects say about themselves
+    std::uint32_t instance;    // of the thread, if it is one; see thread_lifecycle.hpp
     std::uint32_t part_count;  // 0: one thread
     std::size_t first_part;    // index into live_window::parts
     std::size_t details;       // in live_window::details, from 1; 0: none
 };
 
-// The objects of one stack that one thread has allocated.
+// The objects that one thread has allocated with one stack.
 struct live_part {
     std::uint32_t instance;
     std::uint64_t objects;
@@ -65,7 +65,7 @@ struct live_part {
     std::size_t details;         // as in live_site
 };
 
-// One window at one moment. The stacks lie in `kept`, all else in `scratch`.
+// One window at one moment. The stacks lie in `kept`, everything else in `scratch`.
 struct live_window {
     live_window(arena& kept, arena& question) noexcept
         : scratch(question),
@@ -89,23 +89,23 @@ struct live_window {
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
-    list<live_part> parts;  // of stacks at which several threads have allocated
+    list<live_part> parts;  // of stacks with which several threads have allocated
     list<snapshot::stack_details> details;
     bool has_peak_details = false;
     list<std::uintptr_t> frames;
-    list<family_sum> families;  // none where all is of one
+    list<family_sum> families;  // empty if there is only one family
 };
 
 // --- sites ---
 
-// What the numbers of a cohort are estimated from.
+// The samples from which the numbers of a cohort are estimated.
 struct cohort_samples {
     sample_sums alive;
     sample_sums births;
 };
 
-// One cohort's part of a site: as counted, or in a sampled window as estimated. There are as many
-// as there are stacks, so those of windows that record every event have no room for estimates.
+// One cohort's part of a site: the counts, or estimates in a sampled window. There are as many
+// parts as stacks, so a window that records every event has no memory for estimates in them.
 struct cohort_part {
     std::uint32_t id;
     std::uint32_t site;
@@ -117,13 +117,13 @@ struct cohort_part {
     const cohort_samples* samples;  // null: every event was recorded
 };
 
-// From cohort to cohort: what was born, and what of it is alive.
+// Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
     cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
         : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
-    // The oldest cohort first, which is nearly in the order of sites. Throws std::bad_alloc.
+    // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
         for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
         sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
@@ -178,7 +178,7 @@ private:
     list<cohort_count> foreign_;
 };
 
-// What names are found again by.
+// The hash by which names are found again.
 inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count) noexcept {
     std::uint64_t hash = hash_seed;
     for (std::uint32_t i = 0; i < count; ++i) hash = hash_step(hash, frames[i]);
@@ -190,7 +190,7 @@ inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames)
     return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
 }
 
-// One site, of its parts.
+// Sums the parts of one site.
 inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t count,
                         bool in_samples) {
     live_site sum{};
@@ -215,7 +215,7 @@ inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t cou
     return sum;
 }
 
-// Of some parts of a site; 0 where the window wants none.
+// Sums the details of some parts of a site; returns 0 if the window has no details.
 inline std::size_t add_details(live_window& to, const cohort_part* parts, std::size_t count,
                                const details_reading& reading) {
     if (!to.wanted.details) return 0;
@@ -228,7 +228,7 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     return to.details.size();
 }
 
-// One site, thread by thread; `parts` are in the order of their threads.
+// Adds one site, thread by thread; `parts` are ordered by thread.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
                       bool in_samples, const details_reading& reading) {
     site.details = add_details(to, parts, count, reading);
@@ -247,7 +247,7 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
     }
 }
 
-// How much room the frames of a site take.
+// Returns how many frames of a site are copied.
 inline std::uint32_t add_known_facts(live_site& to, std::uint32_t most_frames) noexcept {
     const site* known = process.sites.by_id(to.id);
     if (known == nullptr) return 0;
@@ -267,8 +267,8 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
     }
 }
 
-// Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
-// std::bad_alloc when memory for the sites is refused; the totals are read then, too.
+// Needs the walking lock. Reads the window's totals, and its sites from the same numbers. Throws
+// std::bad_alloc if memory for the sites is refused; the totals have been read even then.
 inline void read_sites(live_window& to, const window_facts& facts) {
     const bool in_samples = facts.how == recording::sampled;
     kept_counts counts;
@@ -302,8 +302,8 @@ inline void read_sites(live_window& to, const window_facts& facts) {
 
 // --- the window ---
 
-// Control lock. What allocscope has in memory for its tables now; of the live object map, when few
-// objects were born, what they touched at most.
+// Needs the control lock. The memory that allocscope has for its tables now. If few objects were
+// born, the live object map counts with what they touched at most.
 inline std::uint64_t own_memory_bytes() noexcept {
     constexpr std::uint64_t few = 256;
     const std::uint64_t births =
@@ -317,7 +317,7 @@ inline void add_own_memory(live_window& taken) noexcept {
     taken.own_memory_bytes = own_memory_bytes();
 }
 
-// Control lock and walking lock. False: there is no such window.
+// Needs the control lock and the walking lock. Returns false if there is no such window.
 inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, after_stats then) {
     open_window* window = find_window(id);
     if (window == nullptr) return false;
@@ -332,7 +332,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window);
         announce(*window, 0);
-        all_threads_are_outside();  // an object born just now would else be in neither report
+        all_threads_are_outside();  // else an object born just now would be in neither report
         facts.range.until = window->open_at.load(memory_order::relaxed);
     }
     return true;
@@ -348,10 +348,10 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     }
 }
 
-// Takes the window's live objects; the window then starts anew if it is to forget them. To end it
-// is left to the caller, because types are still to be read from the live objects. Throws
-// std::bad_alloc when memory for the sites is refused; everything else is then in `taken` all the
-// same, but for own_memory_bytes, which add_own_memory() fills: it asks the system for each table.
+// Takes the window's live objects, and restarts the window if it is to forget them. The caller must
+// end the window, because types are still to be read from the live objects. Throws std::bad_alloc
+// if memory for the sites is refused. Everything else is in `taken` even then, except
+// own_memory_bytes: add_own_memory() sets it, because it asks the system about each table.
 inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
     const walking_lock walk;
     window_facts facts;
@@ -370,9 +370,9 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
     if (!has_sites) refuse_memory();
 }
 
-// Of a window that records every event: all objects that were born in it take the place of those
-// that are alive: who allocated too much may have freed it all again. What nested windows have
-// reclaimed meanwhile is in the totals only.
+// For a window that records every event. All objects that were born in the window replace those
+// that are alive, because the code that allocated too much may have freed everything again. What
+// nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
     for (const live_site& each : window.gone) window.sites.push_back(each);
     window.gone.cut(0);

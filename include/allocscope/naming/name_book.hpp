@@ -1,18 +1,18 @@
-// name_book.hpp - what the stacks of a process are called, each worked out once.
+// name_book.hpp - the names of the stacks of a process; each is found once.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/rows_of_window.hpp and verdict/check_window.hpp, when something is reported
 // Threads:  one at a time, under the naming lock; snapshots keep the book they point into
 // Memory:   a few hundred bytes for each distinct stack, until the last window and the last
-//           snapshot that uses it are gone
+//           snapshot that uses the book are gone
 //
 //     stack -> named_stack {path, line, type, function, frames}
-//                 found again by the hash of its addresses, compared address by address
+//                 found again by the hash of its addresses; then all addresses are compared
 //
-// A stack is its addresses and the modules that they were in (naming/stack_modules.hpp). What is
-// named so stays, also when a module is unloaded and another one lies there.
+// A stack consists of its addresses and the modules that contained them (naming/stack_modules.hpp).
+// So its names stay valid when a module is unloaded and another one takes its place.
 //
-// A second report of the same places therefore costs no symbol look-up at all, and its rows point
+// A second report of the same places therefore needs no symbol look-up at all, and its rows point
 // to the texts and frames kept here. All texts end with a zero byte.
 
 #ifndef ALLOCSCOPE_NAMING_NAME_BOOK_HPP
@@ -41,7 +41,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// What the symbol tables say of a stack: a frame for each address.
+// The names of a stack in the symbol tables: one frame for each address.
 struct symbol_stack {
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
@@ -53,14 +53,14 @@ public:
     name_book(const name_book&) = delete;
     name_book& operator=(const name_book&) = delete;
 
-    // Before the stacks of a snapshot are asked for: libraries may have come and gone.
+    // Call it before the stacks of a snapshot are looked up: libraries may have come and gone.
     void refresh() {
         if (!symbols_.refresh_modules()) return;
         stacks_.drop_passing();
         names_.rest();
     }
 
-    // After them: the files that were read are not needed until the next new stack.
+    // Call it afterwards: the files that were read are not needed until the next new stack.
     void rest() {
         names_.rest();
         sizes_.clear();
@@ -68,7 +68,7 @@ public:
         scratch_.release();
     }
 
-    // The stack's names, worked out when it is seen for the first time.
+    // The names of the stack. They are found when the stack is seen for the first time.
     named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
         const stack_modules modules{stack};
         const std::size_t version = rule.version();
@@ -86,12 +86,12 @@ public:
         return *made;
     }
 
-    // Whether find() would work out nothing.
+    // Whether find() would find the names at once.
     bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
-    // A stack with the names of the symbol tables alone, made in `memory`.
+    // A stack with only the names of the symbol tables, made in `memory`.
     symbol_stack symbols_of(arena& memory, const known_stack& stack,
                             const symbolize::frame_rule& rule) {
         const stack_modules modules{stack};
@@ -108,7 +108,8 @@ public:
         return made;
     }
 
-    // The type, now that live objects of the stack are known, and the first word of the first one.
+    // Settles the type with the help of live objects of the stack, and the first word of the first
+    // object.
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
@@ -121,10 +122,10 @@ public:
         names_.set_type(stack, type);
     }
 
-    // The one copy of an equal text.
+    // The only copy of an equal text.
     const char* keep(text wanted) { return texts_.keep(wanted); }
 
-    // As they were at refresh(): see symbolize::symbolizer.
+    // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
     void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
@@ -140,7 +141,7 @@ private:
     friend void hold_book(name_book& book) noexcept;
     friend void drop_book(name_book& book) noexcept;
 
-    arena home_;  // where the book itself lies
+    arena home_;  // contains the book itself
     arena kept_;
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
@@ -153,7 +154,7 @@ private:
     bool has_new_ = false;
 };
 
-// With one reference. Throws std::bad_alloc.
+// The book has one reference. Throws std::bad_alloc.
 inline name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
@@ -165,7 +166,8 @@ inline void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 
-// Release, so that this owner's reads come before the end; acquire for the last one, which ends it.
+// Release, so that this owner's reads come before the end; acquire for the last owner, which frees
+// the book.
 inline void drop_book(name_book& book) noexcept {
     if (__atomic_sub_fetch(&book.references_, 1U, __ATOMIC_ACQ_REL) != 0) return;
     arena last;

@@ -1,13 +1,12 @@
-// named_stack.hpp - a stack with everything a row says of it.
+// named_stack.hpp - a stack with everything that a row says about it.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   made by naming/name_book.hpp; read by whoever makes rows, stacks and verdicts
-// Threads:  written under the naming lock; of what rows say only the type may change later
+// Called:   made by naming/name_book.hpp; read by everything that makes rows, stacks and verdicts
+// Threads:  written under the naming lock; of what rows show, only the type may change later
 // Memory:   96 bytes, and 56 bytes for each frame
 //
-// A program may have a hundred thousand of them for as long as it runs. So what the frames say is
-// not said again: the return addresses that the stack is known by are those of its frames that were
-// really called, plus one.
+// A program may have a hundred thousand of them for as long as it runs. So nothing is stored twice:
+// the return addresses of the stack are those of its frames that are not inlined, plus one.
 
 #ifndef ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 #define ALLOCSCOPE_NAMING_NAMED_STACK_HPP
@@ -25,14 +24,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Texts belong to the book; equal ones of path, place and type are one.
+// The book owns the texts. Equal texts of path, place and type are one copy.
 struct named_stack {
     const snapshot::frame* frames = nullptr;         // innermost first
-    named_stack* next = nullptr;                     // of those that are looked for in one place
+    named_stack* next = nullptr;                     // the next one in the same chain of the index
     const list<const met_module*>* homes = nullptr;  // of its frames; null: none may be unloaded
     std::uint64_t modules = 0;                       // stack_modules::key
     const char* path = "";                           // of the user's frame; "": it has no line
-    const char* place = "";  // when there is no line: the function, else the module
+    const char* place = "";  // if there is no line: the function, else the module
     const char* type = no_type;
     // As the debug information has it: with unnamed namespaces, and type_answer::candidate behind a
     // line end.
@@ -44,11 +43,11 @@ struct named_stack {
     std::uint16_t frame_count = 0;   // at most 128 calls with 256 inlined ones in each
     std::uint16_t user_frame = 0;    // frame_count: none
     std::uint16_t maker_frame = 0;   // the innermost function that is not the standard library's
-    std::uint16_t asking_frame = 0;  // that wanted the memory; frame_count: none
+    std::uint16_t asking_frame = 0;  // the frame that asked for the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;       // type_answer
-    bool is_lasting = false;     // false: good until a module comes or goes
-    bool is_type_final = false;  // false: a live object might still tell
+    bool is_lasting = false;     // false: valid until a module comes or goes
+    bool is_type_final = false;  // false: a live object might still tell the type
 
     static constexpr const char* no_type = "?";
 
@@ -59,7 +58,7 @@ struct named_stack {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
-    // Of the frame that wanted the memory; 0: none.
+    // The address of the frame that asked for the memory; 0: none.
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
     }

@@ -1,13 +1,13 @@
-// object_types.hpp - what live objects of a stack tell of their type.
+// object_types.hpp - what live objects of a stack say about their type.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   by naming/name_book.hpp, for stacks whose type may still be told or refuted
+// Called:   by naming/name_book.hpp, for stacks whose type may still be found or rejected
 // Threads:  one at a time, under the naming lock
-// Memory:   of the given arena
+// Memory:   of the arena that is passed in
 //
 // An object of a class with virtual functions begins with the address of a vtable, and the debug
-// information tells how large the objects of a class are. The objects may go meanwhile, so their
-// memory is read through the kernel.
+// information says how large the objects of a class are. The objects may be freed in the meantime,
+// so their memory is read through the kernel.
 
 #ifndef ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
 #define ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
@@ -34,10 +34,10 @@ struct sample_block {
     std::uintptr_t address;
     std::uint64_t bytes;
 
-    static constexpr std::uint32_t most = 4;  // that are looked at
+    static constexpr std::uint32_t most = 4;  // the most objects that are looked at
 };
 
-// What one of them says holds for all.
+// Whether what one of the objects says is true for all.
 inline bool are_alike(const sample_block* blocks, std::uint32_t count,
                       std::uintptr_t first_word) noexcept {
     for (std::uint32_t i = 1; i < count; ++i) {
@@ -50,7 +50,7 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
     return true;
 }
 
-// Improves what is known of the stack's type so far. `first_word` is that of the first block; 0:
+// Improves what is known about the type of the stack. `first_word` is that of the first block; 0:
 // the block is too small to have one.
 inline void ask_objects(const described_sizes& known, const named_stack& stack,
                         const sample_block* blocks, std::uint32_t count, std::uintptr_t first_word,
@@ -82,7 +82,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
         fits.of_vtable = fit_at(stack.asking_address(), name);
-        // The unit that defines a class's virtual functions describes the class.
+        // The unit that defines the virtual functions of a class describes the class.
         std::uintptr_t functions[4] = {};
         if (fits.of_vtable == size_fit::unknown) {
             probe_memory(first_word, functions, sizeof functions);

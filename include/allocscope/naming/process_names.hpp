@@ -1,4 +1,4 @@
-// process_names.hpp - the names that this process has worked out so far.
+// process_names.hpp - the names that this process has found so far.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by define_once/engine_table.hpp and verdict/
@@ -22,27 +22,29 @@ namespace detail {
 // Which frames are library code; see types/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
-// Under the naming lock. Null until the first report, and after the last window of a large program.
+// Protected by the naming lock. Null until the first report, and after the last window of a large
+// program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
     naming_lock() noexcept : process_lock(process.naming) {
-        // Written by a thread that this forked child does not have; nothing can be freed of it.
+        // A thread that does not exist in this forked child was writing it; none of it can be
+        // freed.
         if (process.are_names_torn) names_of_process = nullptr;
         process.are_names_torn = false;
     }
 };
 
-// Naming lock.
+// Needs the naming lock.
 inline void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }
 
-// The process's names while one lives, under the naming lock. When memory is refused halfway, the
-// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
-// missing.
+// The names of the process, under the naming lock, as long as this object exists. If memory is
+// refused halfway, the book is dropped: what it had begun to read would stay wrong, and its memory
+// may be the memory that is missing.
 class names_at_work {
 public:
     names_at_work() {
@@ -69,7 +71,7 @@ inline named_stack& name_stack(name_book& book, const known_stack& stack,
     return named;
 }
 
-// With so many names a book is not worth keeping for a window that may never come.
+// With this many names, a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;
 
 inline void put_names_away() noexcept {

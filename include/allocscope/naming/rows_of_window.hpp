@@ -1,9 +1,9 @@
-// rows_of_window.hpp - a window's stacks become the rows of a snapshot.
+// rows_of_window.hpp - makes the rows of a snapshot from the stacks of a window.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by define_once/engine_table.hpp for stats(), by verdict/ for checks
 // Threads:  one at a time, under the naming lock
-// Memory:   the snapshot's block, and the question's arena; names stay in the name book
+// Memory:   the snapshot's block, and the request's arena; names stay in the name book
 //
 //     live sites -> named stacks -> one row for each path:line:type -> sorted, paths shortened
 
@@ -36,7 +36,7 @@ namespace detail {
 
 // --- types from live objects ---
 
-// A few live objects of a stack.
+// Some live objects of one stack.
 struct sample_of_stack {
     named_stack* stack;
     sample_block blocks[sample_block::most];
@@ -48,8 +48,8 @@ struct sample_of_stack {
     }
 };
 
-// Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
-// adds no entry.
+// Finds some live objects of each of the sites in `wanted`. The loop over the live object map does
+// not throw, because it adds no entry.
 inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
     std::size_t missing = 0;
     for (const auto& each : wanted) missing += each.value.wanted;
@@ -66,8 +66,8 @@ inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
     if (missing != 0) process.pools.for_each(process.session, look_at);
 }
 
-// For each stack whose type may still be told, or refuted, by its objects: looks at some of them.
-// They may go meanwhile, so their memory is read through the kernel.
+// Looks at some live objects of each stack whose type may still be found or rejected by them. The
+// objects may be freed in the meantime, so their memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
                          const list<named_stack*>& stacks) {
     table<std::uint64_t, sample_of_stack> open{window.scratch};
@@ -93,14 +93,15 @@ inline void settle_types(name_book& book, const live_window& window,
         const sample_of_stack& sample = each.value;
         if (sample.count == 0) continue;
         const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
-        if (!first.is_read) continue;  // it is gone
+        if (!first.is_read) continue;  // the object is gone
         book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
     }
 }
 
 // --- rows ---
 
-// What distinguishes rows. The texts are the book's, where equal texts are one.
+// Two rows differ if their keys differ. The texts are the book's, in which equal texts are one
+// copy.
 struct row_key {
     const char* path;
     const char* place;
@@ -120,7 +121,7 @@ inline std::uint64_t hash_of_key(const row_key& key) noexcept {
 }
 
 struct row_sum {
-    const named_stack* stack;  // of the most numerous site
+    const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
     std::uint64_t objects;
     std::uint64_t bytes;
@@ -173,8 +174,8 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
     table<row_key, row_sum> sums{scratch};
     sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
-    // Many rows are of one file: each is shortened once.
-    table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`
+    // Many rows are of one file, so each path is shortened once.
+    table<const void*, std::size_t> numbers{scratch};  // for each path, its position in `files`
     list<text> files{scratch};
     for (const auto& sum : sums) {
         if (sum.key.path[0] == '\0') continue;
@@ -209,9 +210,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::too_deeply_nested:
             return "events in signal handlers were not recorded: nested too deeply";
         case loss_reason::record_replaced:
-            return "blocks were freed past operator delete, or of a pool without a report: noticed "
-                   "when"
-                   " their address was used again";
+            return "blocks were freed without operator delete, or by a pool without a report:"
+                   " noticed when their address was used again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
         case loss_reason::sample_not_recorded:
@@ -223,9 +223,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
             return "changes are missing in the peaks of windows above the 64th: memory for them was"
                    " refused";
         case loss_reason::torn_by_fork:
-            return "time the process was forked past its handlers (_Fork) while another thread "
-                   "moved"
-                   " sums: numbers of before may be off";
+            return "time the process was forked without its handlers (_Fork) while another thread"
+                   " moved sums: earlier numbers may be wrong";
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
@@ -235,7 +234,7 @@ inline const char* sentence_for(loss_reason reason) noexcept {
     return "events were not recorded";
 }
 
-// The finished block, with one reference. Needs no memory.
+// Returns the finished block, with one reference. Needs no memory.
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
                                    const char* not_recording) noexcept {
     constexpr auto loss_count = static_cast<std::uint32_t>(loss_reason::count);
@@ -305,8 +304,8 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     return stacks;
 }
 
-// Names the window's sites and puts their rows into the block, in whose memory the sites lie.
-// Throws std::bad_alloc; the names are then left to be dropped: see names_at_work.
+// Finds the names of the window's sites and puts their rows into the block, which also has the
+// memory of the sites. Throws std::bad_alloc; the names must then be dropped: see names_at_work.
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);

@@ -1,12 +1,12 @@
-// stack_index.hpp - finds a stack that was named before.
+// stack_index.hpp - finds a stack that already has names.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/name_book.hpp
 // Threads:  one at a time, under the naming lock
-// Memory:   at most 22 bytes for each of many stacks, 6 on average, in the given arena
+// Memory:   for each of many stacks at most 22 bytes, 6 on average, in the arena that is passed in
 //
-// A hash table of chains: the stacks themselves hold the chain and their hash, so that a hundred
-// thousand of them need no table of entries beside them.
+// A hash table of chains. The stacks themselves have the link of the chain and their hash, so that
+// a hundred thousand stacks need no table of entries.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 #define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
@@ -29,7 +29,8 @@ class stack_index {
 public:
     explicit stack_index(arena& memory) noexcept : chains_(memory) {}
 
-    // By addresses, modules, tag and the version of the rule; null: it was not named yet.
+    // Finds a stack by its addresses, modules, tag and the version of the rule; null if it has no
+    // names yet.
     named_stack* find(const known_stack& stack, std::uint64_t modules,
                       std::size_t rule_version) const noexcept {
         if (chains_.empty()) return nullptr;
@@ -43,14 +44,14 @@ public:
         return nullptr;
     }
 
-    // Its hash is set.
+    // The hash of the stack must be set.
     void add(named_stack& stack) {
         if (count_ >= chains_.size() * 2) grow();
         put(stack);
         ++count_;
     }
 
-    // Forgets those that are only good until a module comes or goes.
+    // Forgets the stacks whose names are valid only until a module comes or goes.
     void drop_passing() noexcept {
         for (named_stack*& first : chains_) {
             named_stack** place = &first;
@@ -96,7 +97,7 @@ private:
         }
     }
 
-    list<named_stack*> chains_;  // as many as a power of two
+    list<named_stack*> chains_;  // their number is a power of two
     std::size_t count_ = 0;
 };
 

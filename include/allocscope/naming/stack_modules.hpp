@@ -1,13 +1,13 @@
-// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
+// stack_modules.hpp - finds the modules that a stack's addresses were in when it allocated.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/name_book.hpp, for each stack of a report
 // Threads:  any
 // Memory:   1.5 KiB of the caller's stack
 //
-// Several modules may have lain at an address one after the other. Each of them left a tag of its
-// own in the hash of the sites whose stacks led through it (platform/met_modules.hpp), so the hash
-// says which it was: the modules that make the site's hash are the right ones.
+// Several modules may have been at an address, one after the other. Each of them put its own tag
+// into the hash of the sites whose stacks went through it (platform/met_modules.hpp). So the hash
+// tells which one it was: the right modules are those that give the hash of the site.
 //
 //     address 0x7f11:  alpha.so, later beta.so      hash(addresses, alpha.so) == that of the site
 
@@ -25,17 +25,17 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A stack as its names are asked for: by some of its return addresses, innermost first.
+// A stack whose names are wanted: some of its return addresses, innermost first.
 struct known_stack {
     std::uint64_t hash = 0;  // of the first `count` addresses
     const std::uintptr_t* addresses = nullptr;
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;
-    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+    std::uint64_t site_hash = 0;  // of all addresses and their modules; 0: unknown
     std::uint32_t tag = 0;        // tables/allocation_tags.hpp
 };
 
-// No module that is known: it was replaced, and there was no room to note which one it was.
+// Stands for an unknown module: it was replaced, and there was no room to note which one it was.
 ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
     0, 0, 0, 0, "", met_modules::most + 1, false};
 
@@ -66,7 +66,7 @@ public:
 private:
     static constexpr std::uint32_t most_chosen = 32;
 
-    // Chooses modules from frame `from` on; `sum` is that of the frames before.
+    // Chooses modules from frame `from` on; `sum` is the hash sum of the frames before it.
     bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
         for (std::uint32_t i = from; i < stack_.all_count; ++i) {
             const std::uintptr_t pc = stack_.addresses[i];
@@ -97,8 +97,8 @@ private:
         return nullptr;
     }
 
-    // Where more than one module has lain, it might be any of them. A stack without a hash was
-    // walked a moment ago: its modules are those that are loaded now.
+    // If more than one module was at the address, it may be any of them. A stack without a hash was
+    // walked just now: its modules are those that are loaded.
     void assign_what_is_left() noexcept {
         for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
             homes_[i] = nullptr;

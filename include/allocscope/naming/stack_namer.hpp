@@ -1,15 +1,15 @@
-// stack_namer.hpp - works out what a stack is called: its frames, its place and its type.
+// stack_namer.hpp - finds the names of a stack: its frames, its place and its type.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/name_book.hpp, once for each stack
 // Threads:  one at a time, under the naming lock
-// Memory:   what stays, in the arena of the book; until rest() some hundred bytes for each address
-//           and function that the stacks of a report have
+// Memory:   results, in the arena of the book; until rest() some hundred bytes for each address and
+//           function of the stacks of a report
 //
-// Most stacks of a report differ in their innermost frames only:
+// Most stacks of a report differ only in their innermost frames:
 //
 //     work_7 <- unit_0 <- main <- __libc_start_call_main       each address is looked up once, and
-//     work_8 <- unit_0 <- main <- __libc_start_call_main       what follows from it is copied
+//     work_8 <- unit_0 <- main <- __libc_start_call_main       the results for it are copied
 
 #ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 #define ALLOCSCOPE_NAMING_STACK_NAMER_HPP
@@ -49,14 +49,15 @@ namespace detail {
 
 class stack_namer {
 public:
-    // All of them must live longer. The symbolizer keeps its texts in `kept`.
+    // All arguments must outlive this object. The symbolizer keeps its texts in `kept`.
     stack_namer(arena& kept, arena& scratch, symbolize::symbolizer& symbols,
                 book_texts& texts) noexcept
         : kept_(kept), scratch_(scratch), symbols_(symbols), texts_(texts) {}
     stack_namer(const stack_namer&) = delete;
     stack_namer& operator=(const stack_namer&) = delete;
 
-    // Fills in what the stack itself tells; its hash, modules, tag and rule are filled in already.
+    // Sets everything that depends only on the stack. Its hash, modules, tag and rule are already
+    // set.
     void name(named_stack& stack, const known_stack& asked, const stack_modules& modules,
               const symbolize::frame_rule& rule) {
         const borrowed_memory meanwhile{scratch_};
@@ -90,7 +91,7 @@ public:
         stack.is_array = answer.is_array;
     }
 
-    // What was read is not needed until the next new stack.
+    // Frees what was read: it is not needed until the next new stack.
     void rest() {
         sources_.release();
         names_.clear();
@@ -103,7 +104,7 @@ private:
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
 
-    // An address of the stacks of this report, and what rows show of it.
+    // An address that stacks of this report have, and what rows show for it.
     struct met_address {
         const code_location* location;
         const met_module* home;
@@ -121,7 +122,7 @@ private:
         const std::size_t before = last_.size();
         list<met_address*> addresses{scratch_};
         addresses.resize(asked.count);
-        std::size_t shared = 0;  // counted from outside
+        std::size_t shared = 0;  // the number of outermost frames that are shared
         while (shared < before && shared < asked.count) {
             met_address* const same = last_[before - 1 - shared];
             const auto at = asked.count - 1 - static_cast<std::uint32_t>(shared);
@@ -144,7 +145,7 @@ private:
         }
     }
 
-    // So many addresses, main() and what calls it, are the same in nearly all stacks.
+    // This many outer addresses, main() and its callers, are the same in nearly all stacks.
     static constexpr std::uint32_t outermost = 4;
 
     met_address& met(std::uintptr_t address, const met_module* home, bool is_passing) {
@@ -185,7 +186,7 @@ private:
         return known.value;
     }
 
-    // Most stacks go through the same modules.
+    // Most stacks go through the same modules, so they share one list.
     void keep_homes(named_stack& stack, const known_stack& asked, const stack_modules& modules) {
         list<const met_module*> homes{scratch_};
         for (std::uint32_t i = 0; i < asked.count; ++i) {
@@ -211,7 +212,7 @@ private:
             std::memcpy(kept + i, owners[i]->frames,
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
-        // The source may have told another line of these.
+        // The source may have given these frames another line.
         for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
             if (i >= frames.size()) continue;
             kept[i].line = frames[i].line;
@@ -236,7 +237,7 @@ private:
             symbolize::user_frame_by_module(asked, {&stack_namer::own_folder, this}, maker));
     }
 
-    // Looked for when a row might be placed in a library, and kept.
+    // Found when a row might be placed in a library, and then kept.
     static text own_folder(void* names) {
         auto& self = *static_cast<stack_namer*>(names);
         if (self.own_folder_ == nullptr) {
@@ -286,7 +287,7 @@ private:
             type = {coroutine, symbolize::type_evidence::source_text, true};
         }
         set_type(stack, type);
-        // What the source says may lack its namespaces, and a vtable has them.
+        // A type from the source may lack its namespaces; a vtable has them.
         stack.is_type_final =
             type.is_known() && type.evidence != symbolize::type_evidence::source_text;
     }
@@ -299,7 +300,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
-    list<met_address*> last_{meanwhile_};  // of the stack that was named last
+    list<met_address*> last_{meanwhile_};  // of the last stack that was named
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text

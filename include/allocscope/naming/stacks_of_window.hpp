@@ -1,15 +1,15 @@
-// stacks_of_window.hpp - all stacks of a window, named when somebody asks for them.
+// stacks_of_window.hpp - all stacks of a window; their names are found when somebody asks.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() and snapshot::modules()
 // Threads:  any; one at a time, under the naming lock
-// Memory:   120 bytes for each stack; names are in the name book
+// Memory:   120 bytes for each stack; the names are in the name book
 //
-//     rows of stats()      stacks with live objects, named at once
+//     rows of stats()      stacks with live objects; their names are found at once
 //     snapshot::stacks()   these, and the stacks whose objects have all been freed
 //
-// A window that has run for long has many more of the second kind than of the first, and most users
-// of stats() never ask for them: so their names wait.
+// A window that has been open for long has many more stacks of the second kind than of the first,
+// and most users of stats() never ask for them. So their names are found later.
 
 #ifndef ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
@@ -37,13 +37,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Of a path in the rows, the name that they show.
+// The path of a file and the name for it in the rows.
 struct file_name {
     const char* path;
     const char* file;
 };
 
-// What is kept of a window until somebody asks for its stacks. All lies in the snapshot's block.
+// What is kept of a window until somebody asks for its stacks. It all lies in the snapshot's block.
 struct kept_stacks {
     list<live_site> sites;     // with live objects
     list<named_stack*> names;  // of these
@@ -57,8 +57,8 @@ struct kept_stacks {
 
 // --- files ---
 
-// Names of files that agree with those of the rows: the directory that the rows have lost is lost
-// here, too, and a path outside of it stays whole.
+// Names of files, consistent with the rows: the directory that the rows cut off is cut off here,
+// too. A path outside of that directory stays whole.
 class files_like_rows {
 public:
     files_like_rows(const list<file_name>& known, const list<named_stack*>& others, arena& memory)
@@ -89,7 +89,7 @@ private:
     text& cut_of(text path) noexcept { return cuts_[path.starts_with("/") ? 1 : 0]; }
 
     table<text, text> files_;
-    text cuts_[2];  // of relative and of absolute paths
+    text cuts_[2];  // of relative paths and of absolute paths
 };
 
 // --- stacks ---
@@ -128,7 +128,7 @@ inline const char* text_of(arena& memory, const build_id& id) {
     return out.c_str();
 }
 
-// Those that a frame lies in, in the order of the loader, which begins with the program.
+// Adds the modules of frames, in the order of the loader, which begins with the program.
 inline void add_modules(list<snapshot::module>& modules, name_book& book,
                         const list<snapshot::stack>& stacks, arena& scratch) {
     table<text, bool> met{scratch};
@@ -139,7 +139,7 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
         [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
             bool* const is_wanted = met.find(path);
             if (is_wanted == nullptr || *is_wanted) return;
-            *is_wanted = true;  // and is there now
+            *is_wanted = true;  // and is loaded now
             modules.push_back({book.keep(path), text_of(modules.memory(), id), base, size});
         });
 }

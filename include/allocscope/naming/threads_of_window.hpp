@@ -1,13 +1,13 @@
-// threads_of_window.hpp - which threads the stacks of a window belong to, and their names.
+// threads_of_window.hpp - finds the threads that allocated at a window's stacks, and their names.
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/stacks_of_window.hpp, when somebody asks for the stacks
 // Threads:  any; one at a time, under the naming lock
-// Memory:   of the arenas that are given
+// Memory:   of the arenas that are passed in
 //
-// A cohort is of one thread, so to tell the threads of a stack apart costs nothing while they run.
-// A thread is known by its instance (state/thread_state.hpp). Its name is asked for now, of the
-// kernel: a thread that has ended has none any more.
+// A cohort belongs to one thread, so it costs the threads nothing to be distinguished later. A
+// thread is identified by its instance (state/thread_state.hpp). The kernel is asked for its name
+// only now, so a thread that has ended has no name.
 
 #ifndef ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
@@ -33,7 +33,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// 0: it has ended, or is of another process.
+// 0 if the thread has ended, or belongs to another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
     for (const thread_state& each : all_threads()) {
         if (each.is_taken.load(memory_order::acquire) &&
@@ -44,7 +44,7 @@ inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
     return 0;
 }
 
-// "" when the thread has ended.
+// "" if the thread has ended.
 inline const char* name_of_task(arena& memory, std::int32_t task) {
     if (task == 0) return "";
     text_out path{memory};
@@ -65,7 +65,7 @@ public:
           instances_(scratch),
           numbers_(scratch) {}
 
-    // First all stacks.
+    // Call it for all stacks first.
     void meet(const live_site& site, const live_part* parts) {
         if (site.part_count == 0) meet(site.instance);
         for (std::uint32_t i = 0; i < site.part_count; ++i) {
@@ -113,7 +113,8 @@ public:
     const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
-    // The first instance is that of what comes after the last destructors: see prepare_threads().
+    // The first instance stands for what is allocated after the last destructors: see
+    // prepare_threads().
     static std::uint64_t number_of(std::uint32_t instance) noexcept { return instance - 1; }
 
     void meet(std::uint32_t instance) {

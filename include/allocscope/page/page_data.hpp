@@ -1,9 +1,9 @@
-// page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
+// page_data.hpp - the data of a page, as JSON: a snapshot in which each name and path is once.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  one for each text that is written to
-// Memory:   of that text, and an arena of its own meanwhile (see page/page_names.hpp)
+// Memory:   of that text, and an arena of its own while it is written (see page/page_names.hpp)
 //
 // Fields of `info` by their names; beside them, as rows of numbers without their names:
 //
@@ -18,7 +18,8 @@
 //                also samples, lowest and highest number of objects, of bytes (95%)
 //     "strings"  the texts that the numbers stand for
 //
-// This is for the script of the page alone, and may change with it. Programs read to_json().
+// Only the script of the page reads this, and it may change with the script. Programs read
+// to_json().
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
 #define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
@@ -51,7 +52,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A few numbers with commas between them, put together before they are written.
+// Collects a few numbers with commas between them before they are written.
 class number_row {
 public:
     void add(std::uint64_t number, bool is_negative = false) noexcept {
@@ -163,7 +164,7 @@ private:
         out_ << '}';
     }
 
-    // A comma before each but the first.
+    // Writes a comma before each but the first.
     void separate(std::size_t number) {
         if (number != 0) out_ << ',';
         if (number % 1024 == 1023) flow_.may_go(flow_.whom);
@@ -243,7 +244,7 @@ private:
         out_ << ']';
     }
 
-    // A row, a stack, or what one thread has allocated there.
+    // Writes a row, a stack, or what one thread has allocated there.
     template <class Row>
     void write_stack(const Row& of, std::uint32_t path, const stack_numbers& numbers,
                      std::size_t thread) {
@@ -282,7 +283,7 @@ private:
         write_stack(row, path, alive, 0);
     }
 
-    // A few at a time; their frames are needed for no longer than it takes to meet them.
+    // A few at a time; their frames are needed only until they are met.
     template <class Row>
     struct few_rows {
         Row rows[page_names::at_once];
@@ -302,7 +303,7 @@ private:
         few.count = 0;
     }
 
-    // Without stacks the rows are shown, of which only what is alive is known.
+    // Without stacks, the rows are shown; only what is alive is known of them.
     void write_stacks() {
         const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
@@ -396,7 +397,7 @@ private:
         out_ << ']';
     }
 
-    // Of a place without a row nothing is alive.
+    // A place without a row has nothing alive.
     void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
         const snapshot::row none{};
         if (of == nullptr) of = &none;

@@ -1,4 +1,4 @@
-// page_escapes.hpp - names inside a page: they stay text, whatever they look like.
+// page_escapes.hpp - escapes names in a page, so that they stay text whatever they look like.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_data.hpp and page/page_without_script.hpp
@@ -26,7 +26,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// What stands for a character that means something where the text goes; empty: nothing does.
+// What replaces a character that has a meaning in the target; empty if it needs no replacement.
 using character_escapes = text (*)(char);
 
 // The characters of JSON, and those that HTML looks for inside a script.
@@ -64,7 +64,7 @@ inline text escape_in_page(char c) {
     }
 }
 
-// What is shown as it is goes out in pieces as long as they can be.
+// Text without escapes is written in pieces that are as long as possible.
 inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
     const char* begin = shown;
     const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
@@ -79,7 +79,7 @@ inline void write_escaped(text_out& out, const char* shown, character_escapes es
         if (length == 0) {
             char byte[escaped_byte_length];
             write_escaped_byte(*shown, byte);
-            // Its backslash, too, may mean something.
+            // The backslash of the escape may have a meaning, too.
             const text slash = escape(byte[0]);
             out << (slash.empty() ? text{byte, 1} : slash) << text{byte + 1, sizeof byte - 1};
         } else {
@@ -102,7 +102,7 @@ inline void write_page_text(text_out& out, const char* shown) {
     write_escaped(out, shown, &escape_in_page);
 }
 
-// The same of lines that are printable already.
+// The same for lines that are already printable.
 inline void write_page_lines(text_out& out, text lines) {
     for (const char c : lines) {
         const text escaped = escape_in_page(c);

@@ -1,4 +1,4 @@
-// page_names.hpp - the texts, frames, paths and places of a page, each once and with a number.
+// page_names.hpp - numbers the texts, frames, paths and places of a page; equal ones are kept once.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_data.hpp
@@ -35,7 +35,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A frame as a page shows it. An offset stands for a function without a name only.
+// A frame as a page shows it. Only a function without a name has an offset.
 struct page_frame {
     std::uint32_t function, file, line, module;  // numbers of texts, but for the line
     std::uint64_t offset;
@@ -73,7 +73,7 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row; what else there is, is that of the first one.
+// file:line:type, or file+offset:type, as in a row; the other members are those of the first one.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
@@ -144,9 +144,8 @@ public:
         }
     }
 
-    // The paths of up to `at_once` rows or stacks that have been met, into `paths`. They are
-    // followed side by side: each step waits for memory, and these waits need not be one after the
-    // other.
+    // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
+    // are followed in parallel: each step waits for memory, and these waits can overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
         std::size_t begin[at_once];
@@ -173,7 +172,7 @@ public:
         frame_numbers_.clear();
     }
 
-    // Of a row or a stack.
+    // The number of the place of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
         const std::uint64_t offset = row.line == 0 ? row.offset : 0;

@@ -1,17 +1,17 @@
-// page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
+// page_paths.hpp - the paths of many stacks; the outer part that they share is kept once.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_names.hpp
 // Threads:  one
-// Memory:   of an arena: up to 80 bytes for each path, and at first up to 144 for each stack
+// Memory:   of an arena: up to 80 bytes for each path, and up to 144 for each stack at first
 //
-//     0                  the start of all
+//     0                  the start of all paths
 //     +- 1 main
 //     |  +- 2 parse      page_paths::below(1, number of the frame of parse) is 2
 //     |  +- 3 load
 //
-// A snapshot has a million stacks, each with twenty frames, and each of these is looked up here: a
-// slot holds all that is compared, so that a path which is known costs one line of the cache.
+// A snapshot may have a million stacks, each with twenty frames, and each of these is looked up
+// here. A slot contains everything that is compared, so a known path costs one cache line.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 #define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
@@ -29,7 +29,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Where the last frame was reached from, and that frame.
+// The path above the last frame, and that frame.
 struct page_path {
     std::uint32_t above;
     std::uint32_t frame;
@@ -42,14 +42,15 @@ public:
         slots_.resize(first_slots);
     }
 
-    // Room for the paths of so many stacks, before the first one: growing moves all of them.
+    // Reserves memory for the paths of this many stacks; call it before the first, because growing
+    // moves all paths.
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
         while (count < stacks * 6) count *= 2;
         slots_.resize(count);
     }
 
-    // All of them by number; the first is the start.
+    // All paths by number; the first is the start.
     const list<page_path>& all() const noexcept { return paths_; }
 
     std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
@@ -62,7 +63,7 @@ public:
         return made;
     }
 
-    // That this will be asked for soon.
+    // Says that this will be asked for soon.
     void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
         __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
     }

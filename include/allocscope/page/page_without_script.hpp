@@ -1,9 +1,9 @@
-// page_without_script.hpp - what a page says where scripts do not run: totals and the top places.
+// page_without_script.hpp - what a page shows if scripts do not run: totals and the top places.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  one for each text that is written to
-// Memory:   of that text, and an arena of its own meanwhile
+// Memory:   of that text, and an arena of its own while it is written
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
@@ -62,7 +62,7 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
     out << "</td></tr>\n";
 }
 
-// `head`: the lines of a text report above its rows.
+// `head` is the lines of a text report above its rows.
 inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
     arena parts;
     out << "<pre>";

@@ -1,12 +1,12 @@
-// page_writer.hpp - a snapshot as a page to look at: one file that opens in any browser.
+// page_writer.hpp - writes a snapshot as a page: one file that opens in any browser.
 //
 // Room:     page (floor 9), not malloc-safe
 // Called:   by formats/html_format.hpp
 // Threads:  one for each text that is written to
-// Memory:   of that text, and an arena of its own meanwhile
+// Memory:   of that text, and an arena of its own while it is written
 //
-// The page holds all that it needs: it is opened from the disk, asks for nothing, and its policy
-// would not let it. It is written in tools/page/; here it gets its data.
+// The page contains everything that it needs. It is opened from the disk and makes no requests,
+// which its policy would not allow. Its source is in tools/page/; here it gets its data.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
@@ -31,7 +31,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// `head`: the lines of a text report above its rows, for where scripts do not run.
+// `head` is the lines of a text report above its rows, shown if scripts do not run.
 inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
     const snapshot& shown = stacks.rows();
     out << page_begin;

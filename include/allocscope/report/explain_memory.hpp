@@ -1,15 +1,16 @@
-// explain_memory.hpp - where the resident memory of this process is.
+// explain_memory.hpp - says where the resident memory of this process is.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user
-// Threads:  any; other threads go on meanwhile, so numbers may be of slightly different moments
-// Memory:   none that lasts; charged to no window
+// Threads:  any; other threads continue in the meantime, so numbers may be of slightly different
+//           moments
+// Memory:   none that remains; charged to no window
 //
 //     allocscope::memory_use now = allocscope::explain_memory();
 //     allocscope::write_text(allocscope::with_memory(window.stats()), "heap.txt");
 //
-// The parts always add up to the resident memory, as /proc/self/smaps has it. What each of them is:
-// base/memory_use.hpp and docs/report_fields.md.
+// The parts always add up to the resident memory that /proc/self/smaps reports. base/memory_use.hpp
+// and docs/report_fields.md say what each part is.
 
 #ifndef ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
 #define ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
@@ -30,13 +31,13 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What is known of the objects of a window.
+// What is known about the objects of a window.
 struct recorded_sizes {
     std::uint64_t bytes = 0;     // alive, as requested
     std::uint64_t rounding = 0;  // what glibc's malloc adds to them
 };
 
-// The size of the block that glibc's malloc takes for a request.
+// The size of the block that glibc's malloc uses for a request.
 inline std::uint64_t glibc_block_bytes(std::uint64_t requested) noexcept {
     constexpr std::uint64_t least_large = 128 * 1024;
     if (requested >= least_large) return (requested + 16 + 4095) / 4096 * 4096;
@@ -44,7 +45,8 @@ inline std::uint64_t glibc_block_bytes(std::uint64_t requested) noexcept {
     return bytes < 32 ? 32 : bytes;
 }
 
-// Of objects that may differ in size, the mean: 8 bytes of header, and half of 16 less one.
+// The mean for objects that may differ in size: 8 bytes of header, and half of 15 bytes of
+// rounding.
 inline std::uint64_t glibc_rounding(std::uint64_t objects, std::uint64_t bytes) noexcept {
     if (objects == 0) return 0;
     if (bytes % objects != 0) return objects * 31 / 2;
@@ -71,8 +73,9 @@ inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
     return more > less ? more - less : 0;
 }
 
-// From what is resident, what malloc says and what the window knows. What is in use but not in
-// memory is taken to be free memory first, then other blocks, then recorded objects.
+// Divides the resident memory by what malloc reports and what the window knows. Bytes that are in
+// use but not in memory are assumed to be free memory first, then other blocks, then recorded
+// objects.
 inline memory_use divide_memory(const memory_look& look, const recorded_sizes& recorded) noexcept {
     const malloc_numbers& known = look.known;
     resident_memory found = look.found;
@@ -90,7 +93,7 @@ inline memory_use divide_memory(const memory_look& look, const recorded_sizes& r
     std::uint64_t& rest = use[known.kind == malloc_kind::unknown ? memory_part::heap_rest
                                                                  : memory_part::other_blocks];
     if (known.kind == malloc_kind::glibc) {
-        // Heaps and large blocks that were not recognised, as those that are aligned.
+        // Heaps and large blocks that were not recognised, for example aligned ones.
         move_up_to(excess(known.heap_bytes, found.heap_size), found.anonymous, heap);
         move_up_to(excess(known.mapped_bytes, found.large_size), found.anonymous, found.large);
         move_up_to(known.in_use_bytes, heap, in_use);
@@ -103,7 +106,7 @@ inline memory_use divide_memory(const memory_look& look, const recorded_sizes& r
             move_up_to(known.in_use_bytes, heap, in_use);
             use[memory_part::free_blocks] = heap;
         } else {
-            // What is recorded and cannot lie in a heap of glibc's lies in other memory.
+            // Recorded objects that cannot lie in a heap of glibc lie in other memory.
             move_up_to(excess(recorded.bytes, found.heap_size + found.large_size), found.anonymous,
                        heap);
             in_use = heap;
@@ -125,17 +128,17 @@ inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
 
 }  // namespace detail
 
-// Where the resident memory of this process is now; all blocks in use count as `other_blocks`.
-// Cost: 0.4 ms in a small process; about 5 ms more for each 100 MiB in small pages and 1 ms for
-// each 100 mappings, which the kernel counts meanwhile. Where /proc/self/smaps cannot be read,
-// resident_bytes is 0.
+// Says where the resident memory of this process is now; all blocks in use count as `other_blocks`.
+// Cost: 0.4 ms in a small process. The kernel needs about 5 ms more for each 100 MiB in small
+// pages, and 1 ms for each 100 mappings. If /proc/self/smaps cannot be read, resident_bytes is 0.
 inline memory_use explain_memory() noexcept {
     const pause_recording quietly;
     return detail::explain_memory_with({});
 }
 
-// The snapshot with where the resident memory is now: the part `recorded` is what is alive in it.
-// Reports have a block of lines for it, saved snapshots keep it, info().memory points to it.
+// Adds to the snapshot where the resident memory is now; the part `recorded` is what is alive in
+// the snapshot. Reports show this as a block of lines, saved snapshots keep it, and info().memory
+// points to it.
 inline snapshot with_memory(const snapshot& rows) {
     const pause_recording quietly;
     memory_use now = detail::explain_memory_with(detail::recorded_in(rows));

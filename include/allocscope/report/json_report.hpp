@@ -1,13 +1,14 @@
-// json_report.hpp - a snapshot as JSON, for other programs to read.
+// json_report.hpp - writes a snapshot as JSON, for other programs to read.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user, and by formats/json_format.hpp
 // Threads:  any
-// Memory:   of the text, and of an arena meanwhile (see report/place_sums.hpp)
+// Memory:   of the text, and of an arena while it is written (see report/place_sums.hpp)
 //
 //     std::string text = allocscope::to_json(window.stats());   // in a file: write_json()
 //
-// The format (RFC 8259; UTF-8; fields are only ever added); a schema is json_report.schema.json:
+// The format is RFC 8259 in UTF-8; later versions only add fields. json_report.schema.json is a
+// schema:
 //
 //     {"allocscope": version, "window": name, "record": "exact" | "sampled" | "counters",
 //      "duration_ns": n, "process_id": n, "command": "...", "taken_unix_ns": n,
@@ -17,26 +18,26 @@
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
 //      "memory": {"resident_bytes", "swapped_bytes", "at_ns", "parts": {name: bytes, ...}},
-//      "lost": {reason: n, ...},                only those that happened
+//     "lost": {reason: n, ...},                only the losses that happened
 //      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
 //                   "bytes_allocated"}],
 //      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
 //                "type", "type_source", "function", "sites",
 //                "details": {"peak_objects", "peak_bytes", "temporary", "lifetime_us", "sizes"},
 //                "frames": [{"function", "file", "line", "module", "offset", "inlined"}]}],
-//      "freed_rows": [...]}                     the same of places where all objects are gone
+//     "freed_rows": [...]}                     the same for places where all objects are gone
 //
-// "file" is as in the rows of a report: a path, or where there is no line information the function
-// or module, and "line" is then 0. What a row allocated is not there, nor are freed_rows, when the
-// snapshot knows no stacks. The families are those of a window in which not all is operator new's,
-// the moments those of a window that kept a time series; "memory" is there after with_memory(), and
-// its parts add up to "resident_bytes". A sampled snapshot's numbers are estimates: it has
+// "file" is as in the rows of a report: a path, or the function or module if there is no line
+// information; "line" is then 0. If the snapshot knows no stacks, there are no freed_rows, and rows
+// do not say what they allocated. There are families if not everything was allocated by operator
+// new, and moments if the window kept a time series. There is "memory" after with_memory(); its
+// parts add up to "resident_bytes". The numbers of a sampled snapshot are estimates: it has
 // "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
-// rows "samples". In a difference numbers may be negative, and "is_difference" is true; threads,
-// families and details are in one by difference(): see report/whole_difference.hpp. Of several
-// windows "merged_windows" says how many. A window with options::details has "details", with
-// "peak_..." where its peak was followed. Text that is not valid UTF-8 or may not be shown is
-// escaped as in a text report.
+// rows have "samples". In a difference numbers may be negative, and "is_difference" is true. Only a
+// difference made by difference() has threads, families and details: see
+// report/whole_difference.hpp. A merged snapshot has "merged_windows", the number of windows. A
+// window with options::details has "details", with "peak_..." if its peak was followed. Text that
+// is not valid UTF-8 or may not be shown is escaped as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -165,7 +166,7 @@ inline void write_json_row(json_writer& json, const place& here, const frame_spa
 inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
                             bool are_freed, text_flow flow) {
     arena memory;
-    memory.allocate(1);  // else its first block would come and go with each row
+    memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
     json.key(are_freed ? "freed_rows" : "rows");
     json.begin('[');
@@ -310,7 +311,7 @@ inline void write_json_report(text_out& out, const shown_stacks& stacks, text_fl
 
 }  // namespace detail
 
-// The snapshot as a text.
+// Returns the snapshot as a JSON text.
 inline std::string to_json(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;

@@ -1,4 +1,4 @@
-// json_writer.hpp - JSON, member by member: brackets, commas, and strings that no reader chokes on.
+// json_writer.hpp - writes JSON member by member: brackets, commas, and valid strings.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/json_report.hpp and the writers of JSON in formats/
@@ -10,8 +10,8 @@
 //     json.field("objects", 3);
 //     json.end('}');                // {"objects": 3}
 //
-// RFC 8259, in UTF-8. Text that is not valid UTF-8 or may not be shown is escaped as in a text
-// report: \x1b, with the backslash doubled as JSON wants it.
+// The output is RFC 8259 in UTF-8. Text that is not valid UTF-8 or may not be shown is escaped as
+// in a text report: \x1b, with the backslash doubled as JSON requires.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_WRITER_HPP
 #define ALLOCSCOPE_REPORT_JSON_WRITER_HPP
@@ -29,16 +29,16 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Stands for itself in a string.
+// Whether a character is written unchanged in a string.
 inline bool is_plain_in_json(char c) noexcept {
     return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
-// With its quotes. A null pointer is the empty text.
+// Writes a string with its quotes. A null pointer is written as the empty text.
 inline void write_json_string(text_out& out, const char* shown) {
     out << '"';
     while (shown != nullptr && *shown != '\0') {
-        // Nearly all of a name goes in one piece.
+        // Almost all of a name is written in one piece.
         std::size_t plain = 0;
         while (is_plain_in_json(shown[plain])) ++plain;
         if (plain != 0) {
@@ -87,7 +87,7 @@ public:
         separate();
         out_ << (is_true ? "true" : "false");
     }
-    // May be negative in a difference.
+    // The number may be negative in a difference.
     void amount(std::uint64_t number) {
         separate();
         out_ << signed_decimal{number, is_signed_};

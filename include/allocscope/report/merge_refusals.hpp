@@ -6,8 +6,8 @@
 // Memory:   the message
 //
 // An object belongs to every window that was open at its birth. So two windows of one process that
-// were open at the same time hold the same objects, and their sum counts these twice; unless each
-// was charged with one thread, and these are two.
+// were open at the same time hold the same objects, and their sum would count these twice. The
+// exception is two windows of one thread each, of two different threads.
 
 #ifndef ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
 #define ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
@@ -28,20 +28,20 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A default-constructed one, or one of a window that was never opened.
+// A default-constructed snapshot, or one of a window that was never opened.
 inline bool is_of_no_window(const snapshot& part) {
     const snapshot::window_info& info = part.info();
     return part.empty() && info.window == 0 && info.merged_windows == 0 && !info.is_difference &&
            !has_totals(info);
 }
 
-// 0 or less: not known.
+// 0 or less: unknown.
 inline std::int64_t began_unix_ns(const snapshot::window_info& info) noexcept {
     return info.taken_unix_ns - static_cast<std::int64_t>(info.duration_ns);
 }
 
-// A number of a process is used again, and containers have their own numbers. Then the program lies
-// at another address, unless it always lies at the same one.
+// The number of a process is used again, and containers have their own numbers. The program then
+// lies at another address, unless it is always loaded at the same one.
 inline bool is_same_process(const snapshot& a, const snapshot& b) {
     if (a.info().process_id == 0 || a.info().process_id != b.info().process_id) return false;
     const auto modules = a.modules();
@@ -50,7 +50,7 @@ inline bool is_same_process(const snapshot& a, const snapshot& b) {
     return text{modules[0].path} != text{others[0].path} || modules[0].address == others[0].address;
 }
 
-// Two windows that follow each other may seem to overlap by what two clocks differ.
+// Two windows, one after the other, may seem to overlap by the difference of two clocks.
 inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_info& b) noexcept {
     if (began_unix_ns(a) <= 0 || began_unix_ns(b) <= 0) return false;
     const std::int64_t begin =
@@ -62,7 +62,7 @@ inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_
     return end - begin > (quarter < clocks_differ_ns ? quarter : clocks_differ_ns);
 }
 
-// Windows of one thread each, and of different ones, own different objects.
+// Two windows of one thread each, of different threads, own different objects.
 inline bool has_common_thread(const snapshot& a, const snapshot& b) {
     if (a.info().from == threads::all || b.info().from == threads::all) return true;
     const auto known = a.allocating_threads();
@@ -89,7 +89,7 @@ inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t 
     return {name.view().data(), name.size()};
 }
 
-// "" or why these cannot be one snapshot, with the remedy.
+// Returns "", or why these cannot become one snapshot, with the remedy.
 inline std::string why_not_merged(const std::vector<snapshot>& parts) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const snapshot::window_info& info = parts[i].info();

@@ -1,20 +1,19 @@
-// merge_snapshots.hpp - several windows or processes as one snapshot.
+// merge_snapshots.hpp - merges several windows or processes into one snapshot.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
-// Memory:   as a snapshot with all their stacks; the parts stay as long as it does; charged to no
-//           window
+// Memory:   as a snapshot with all their stacks; the result keeps the parts; charged to no window
 //
 //     allocscope::snapshot all = allocscope::merge({parser.stats(), writer.stats()});
 //     allocscope::write_html(all, "both.html");
 //
-// All numbers are added up: of rows, stacks, totals, families, losses and estimates, whose 95%
-// intervals are those of the sums. Two numbers are no sums. The parts had their peaks at different
-// times, so the sum of the peaks is what the merged peak was at most. And of windows of one process
-// allocscope's own memory is counted once.
+// All numbers are added up: those of rows, stacks, totals, families, losses and estimates. The 95%
+// intervals are those of the sums. There are two exceptions. The parts had their peaks at different
+// times, so the sum of the peaks is an upper limit of the merged peak. And for several windows of
+// one process, allocscope's own memory is counted once.
 //
-// A time series is merged where every part has one and says when it was taken.
+// Time series are merged if every part has one and knows when it was taken.
 
 #ifndef ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
 #define ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
@@ -101,7 +100,7 @@ inline void add_to_family(list<snapshot::family>& families, const snapshot::fami
     same->bytes_freed += part.bytes_freed;
 }
 
-// Calls work(family). A part without families is operator new's, all of it.
+// Calls work(family). In a part without families everything belongs to operator new.
 template <class Work>
 void for_each_family(const snapshot::window_info& info, const Work& work) {
     const allocation_counts& totals = info.totals;
@@ -125,7 +124,7 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
     }
 }
 
-// Of several windows of one process the most, of several processes the sum.
+// The maximum over several windows of one process, the sum over several processes.
 inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -144,7 +143,7 @@ inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count)
 
 // --- time series ---
 
-// What each part had at the moments of all of them, from when the first one began.
+// What each part had at the moments of all parts, counted from the start of the first part.
 inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts, std::size_t count,
                           arena& scratch) {
     struct step {
@@ -184,7 +183,7 @@ inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts,
 
 // --- the head ---
 
-// The text that all parts have, or "".
+// The text that is equal in all parts, or "".
 template <class Get>
 const char* common_text(const snapshot* parts, std::size_t count, const Get& get) {
     for (std::size_t i = 1; i < count; ++i) {
@@ -201,7 +200,7 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Without losses, families and time series, and without where the memory was: processes share it.
+// Everything but losses, families, time series, and resident memory, which processes share.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();
@@ -231,7 +230,7 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
         info.has_details = info.has_details && part.has_details;
         info.has_peak_details = info.has_peak_details && part.has_peak_details;
     }
-    // From when the first one began to when the last one was taken.
+    // From the start of the first part to the moment when the last part was taken.
     if (began > 0) info.duration_ns = static_cast<std::uint64_t>(info.taken_unix_ns - began);
     info.name = common_text(parts, count, [](const info_type& part) { return part.name; });
     info.command = common_text(parts, count, [](const info_type& part) { return part.command; });
@@ -254,7 +253,7 @@ inline void let_go_of_parts(void* kept) {
     for (std::size_t i = 0; i < parts.count; ++i) parts.first[i].~snapshot();
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
@@ -290,12 +289,12 @@ inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
 
 }  // namespace detail
 
-// What all parts hold together. Those that come from no window add nothing; one part, or none, is
-// given back as it is. False, and why in `error`, when the parts cannot be one:
-//   - a difference and a snapshot that is none;
-//   - a window that recorded counters only, and one that has stacks;
-//   - windows of one process that were open at the same time, also two snapshots of one window:
-//     what belongs to both would count twice. Snapshots by stats_and_forget() follow each other.
+// Merges all parts. Parts that belong to no window add nothing. A single part is returned as it is.
+// Returns false, with the reason in `error`, if the parts cannot be merged:
+//   - a difference with a snapshot that is no difference;
+//   - a window that recorded counters only with one that has stacks;
+//   - windows of one process that were open at the same time, also two snapshots of one window,
+//     because common objects would count twice. Snapshots by stats_and_forget() do not overlap.
 // Throws std::bad_alloc.
 inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
     const pause_recording quietly;
@@ -315,7 +314,7 @@ inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::strin
     return made != nullptr;
 }
 
-// The same; throws report_error.
+// The same, but throws report_error.
 inline snapshot merge(const std::vector<snapshot>& parts) {
     snapshot all;
     std::string error;

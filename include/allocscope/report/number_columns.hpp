@@ -1,19 +1,19 @@
-// number_columns.hpp - the numbers of stacks in columns, each line with a name behind them.
+// number_columns.hpp - the numbers of stacks in columns, each line ending with a name.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_groups.hpp and report/text_tree.hpp
 // Threads:  any
-// Memory:   of the arena that is given
+// Memory:   of the arena that is passed in
 //
 //        bytes  share  objects   allocated  allocations  NAME
 //     51.1 KiB  97.7%     1000    51.1 KiB         1000  std::string
 //
-// Of a window with details there are more columns before the name:
+// A window with details has more columns before the name:
 //
 //       at peak  of peak  temporary  mean life
 //      49.0 KiB    97.1%        120     1.2 ms
 //
-// In a difference "lived" takes the place of the mean: how long objects lived more, added up.
+// In a difference "lived" replaces the mean: by how much the sum of all lifetimes has grown.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -36,8 +36,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What stands behind the numbers. When there is no room, the middle of the name is cut, and what
-// stands around it is not.
+// The text after the numbers. If there is too little room, the middle of `name` is cut, but not
+// `before` and `behind`.
 struct line_name {
     text before;
     text name;
@@ -64,7 +64,7 @@ public:
                           {{}, name, {}}});
     }
 
-    // What shares are of: the live bytes, and those at the peak.
+    // The wholes of the shares: the live bytes, and the bytes at the peak.
     void set_whole(std::uint64_t bytes, std::uint64_t peak_bytes) noexcept {
         whole_ = bytes;
         whole_peak_ = peak_bytes;

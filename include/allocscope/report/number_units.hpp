@@ -1,4 +1,4 @@
-// number_units.hpp - numbers as a person reads them: bytes, durations, shares.
+// number_units.hpp - numbers for people to read: bytes, durations, shares.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_head.hpp, report/text_table.hpp and report/whole_report.hpp
@@ -12,7 +12,7 @@
 //     write_duration(out, 1500000);      // "1.5 ms"
 //     write_interval(out, "1.0 MiB", "2.0 MiB");  // "1.0..2.0 MiB"
 //
-// Integer arithmetic and '.' whatever the locale.
+// Uses integer arithmetic, and always '.', whatever the locale is.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
@@ -29,7 +29,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// `value` units of which one is worth `unit`, with one decimal, rounded half up.
+// Writes `value` / `unit` with one decimal, rounded half up.
 inline void write_one_decimal(text_out& out, std::uint64_t value, std::uint64_t unit) {
     std::uint64_t whole = value / unit;
     std::uint64_t tenths = static_cast<std::uint64_t>(
@@ -48,7 +48,7 @@ inline void write_bytes(text_out& out, std::uint64_t bytes) {
         return;
     }
     unsigned power = 0;
-    // 1023.95 of a unit would be printed as 1024.0: the next unit is meant.
+    // 1023.95 of a unit would be printed as 1024.0, so the next unit is used.
     for (; power < 5; ++power) {
         const unsigned shift = 10 * (power + 1);
         if (bytes < (std::uint64_t{1} << (shift + 10)) - (std::uint64_t{51} << shift >> 10)) break;
@@ -57,7 +57,7 @@ inline void write_bytes(text_out& out, std::uint64_t bytes) {
     out << ' ' << "KMGTPE"[power] << "iB";
 }
 
-// The number of a difference: two's complement, with its sign. Its size is returned.
+// Writes the sign of a number in a difference (two's complement). Returns its size.
 inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
     const auto value = static_cast<std::int64_t>(change);
     if (value != 0) out << (value < 0 ? '-' : '+');
@@ -74,7 +74,8 @@ inline void write_bytes_change(text_out& out, std::uint64_t change) {
     write_bytes(out, size);
 }
 
-// In percent with one decimal. What is there but rounds to nothing is "<0.1%"; of nothing, "-".
+// In percent with one decimal. A share that rounds to nothing is "<0.1%"; a share of nothing is
+// "-".
 inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
     if (whole == 0) {
         out << '-';
@@ -89,7 +90,7 @@ inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) 
     out << decimal{tenths / 10} << '.' << decimal{tenths % 10} << '%';
 }
 
-// From one amount to another; a unit that both have is said once.
+// Writes an interval of two amounts. If both have the same unit, it is written once.
 inline void write_interval(text_out& out, text low, text high) {
     const std::size_t unit = low.find(' ');
     const std::size_t other = high.find(' ');

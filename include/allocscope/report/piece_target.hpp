@@ -9,8 +9,8 @@
 //     if (target.open() && target.put(piece) && target.finish()) return;
 //     complain(target.name(), target.problem());
 //
-// A path gets the whole file or is left as it was: see platform/output_file.hpp. What stands behind
-// a descriptor or a stream may have got the first pieces of a file that could not be finished.
+// A path gets the whole file, or stays as it was: see platform/output_file.hpp. A descriptor or a
+// stream may have received the first pieces of a file that could not be finished.
 
 #ifndef ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
 #define ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
@@ -32,7 +32,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What the targets have in common: an errno value, or a sentence of their own.
+// What all targets share: an errno value, or a sentence of their own.
 class target_problem {
 public:
     std::string problem() const {
@@ -73,7 +73,7 @@ public:
         shown << '\'';
         return shown.c_str();
     }
-    // Where a text would be seen, if that is known; else -1.
+    // The descriptor on which a text would be seen, if it is known; else -1.
     int descriptor() const noexcept { return path_ != nullptr ? descriptor_named_by(path_) : -1; }
 
 private:
@@ -99,7 +99,7 @@ private:
     int descriptor_;
 };
 
-// Flushed at the end, so that a full disk is noticed here and not at the end of the program.
+// Flushed at the end, so that a full disk is noticed here and not when the program ends.
 class stdio_target : public target_problem {
 public:
     explicit stdio_target(std::FILE* file) noexcept : file_(file) {}

@@ -1,18 +1,18 @@
-// place_sums.hpp - what was allocated at each place: the rows, and the places where all is gone.
+// place_sums.hpp - what was allocated at each place, also where nothing is alive any more.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/json_report.hpp and formats/csv_format.hpp
 // Threads:  any; the snapshot must outlive the sums
-// Memory:   280 bytes for each place, in the arena that is given
+// Memory:   280 bytes for each place, in the arena that is passed in
 //
 //     const place_sums places{memory, shown_stacks{rows}};
 //     for (const place& each : places) ...
-//     each.row          // as snapshot::row; zero objects where everything was freed
+//     each.row          // as snapshot::row; zero objects if everything was freed
 //     each.allocations  // since the window began; 0 when the snapshot knows no stacks
 //     places.frames_of(each, stacks, scratch);
 //
-// A row knows what is alive. How much was ever allocated at its place is the sum over the stacks of
-// the same file, line and type.
+// A row knows only what is alive. What was ever allocated at its place is the sum over the stacks
+// with the same file, line and type.
 
 #ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 #define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
@@ -37,14 +37,14 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;    // of one stack: that one is shown where everything was freed
-    std::size_t shown_stack;           // the number of that one
-    snapshot::stack_details* details;  // of a window that has them, else null
+    std::uint64_t most_allocations;    // of one stack, which is shown if everything was freed
+    std::size_t shown_stack;           // the number of this stack
+    snapshot::stack_details* details;  // null unless the window has details
 };
 
 class place_sums {
 public:
-    // The rows first, in their order, then the other places, in the order of their stacks.
+    // The rows come first, in their order; then the other places, in the order of their stacks.
     place_sums(arena& memory, const shown_stacks& stacks)
         : memory_(memory),
           numbers_(memory),
@@ -62,13 +62,14 @@ public:
 
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
-    // Those of a row, or of the stack that is shown in its place.
+    // The frames of the row, or those of the stack that is shown for a place without a row.
     frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
         const auto number = static_cast<std::size_t>(&here - begin());
         if (number < row_count_) return stacks.frames_of_row(number, scratch);
         return stacks.frames(here.shown_stack, scratch);
     }
-    // Behind the rows: the places where nothing is alive (in a difference: no more than before).
+    // The first place behind the rows: nothing is alive there (in a difference: no more than
+    // before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
@@ -83,7 +84,7 @@ private:
             add_details(*here.details, *stack.details);
         }
         if (at.number < row_count_) return;
-        // The stacks of such a place may cancel out in a difference.
+        // In a difference the stacks of such a place may cancel each other out.
         snapshot::row& row = here.row;
         row.objects += stack.objects;
         row.bytes += stack.bytes;
@@ -96,7 +97,7 @@ private:
         here.most_allocations = stack.allocations;
         here.shown_stack = number;
         describe_row(row, stack);
-        row.frames = nullptr;  // they may go with the stack
+        row.frames = nullptr;  // they may be freed with the stack
     }
 
     arena& memory_;

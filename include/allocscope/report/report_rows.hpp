@@ -1,13 +1,13 @@
-// report_rows.hpp - the rows of a snapshot in the order and number that a report shows.
+// report_rows.hpp - selects and orders the rows of a snapshot that a report shows.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_table.hpp
 // Threads:  any; the snapshot must outlive the selection
-// Memory:   one pointer for each row, in the arena that is given
+// Memory:   one pointer for each row, in the arena that is passed in
 //
 //     row_selection top = select_rows(memory, rows, row_order::bytes, 50);
 //     for (const snapshot::row* row : top.shown) ...
-//     top.rest.places;              // how many rows are not shown, and what they add up to
+//     top.rest.places;              // the number of rows not shown; `rest` has their sums, too
 
 #ifndef ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
 #define ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
@@ -36,12 +36,12 @@ struct row_selection {
         std::uint64_t bytes = 0;
         std::uint64_t samples = 0;
         std::uint64_t byte_magnitude = 0;
-        interval_reach objects_reach;  // as far as the intervals of those rows reach together
+        interval_reach objects_reach;  // of the intervals of these rows, combined
         interval_reach bytes_reach;
     };
     list<const snapshot::row*> shown;
     remainder rest;
-    // What shares are of: all bytes; in a difference, all changes without their signs.
+    // The whole of the shares: all bytes; in a difference, all changes without their signs.
     std::uint64_t byte_magnitude = 0;
 };
 

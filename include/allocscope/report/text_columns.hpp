@@ -1,4 +1,4 @@
-// text_columns.hpp - text in columns: counted, padded, cut.
+// text_columns.hpp - counts, pads and cuts text in columns.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_head.hpp, report/text_table.hpp and report/whole_report.hpp
@@ -10,8 +10,9 @@
 //     write_path(out, "/home/me/project/parser.cpp:9", 20)    // "...ect/parser.cpp:9"
 //     write_right(out, "7", 4)                                // "   7"
 //
-// A column is one character, that is one UTF-8 sequence. (What a terminal draws twice as wide, or
-// on top of the character before, is counted as one: such a row is out of line, nothing worse.)
+// A column is one character, which is one UTF-8 sequence. (A terminal may draw a character twice as
+// wide, or on top of the one before; it still counts as one. Such a row is out of line, nothing
+// worse.)
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
@@ -54,7 +55,7 @@ inline text last_columns(text shown, std::size_t columns) noexcept {
 
 constexpr std::size_t cut_mark_columns = 3;  // "..."
 
-// Keeps `before` characters at the beginning, and as many at the end as have room.
+// Keeps `before` characters at the beginning, and at the end as many as there is room for.
 inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_t before) {
     if (columns_of(shown) <= columns) {
         out << shown;
@@ -74,7 +75,7 @@ inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
     write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
 }
 
-// Directories give way from the left, the file's name never.
+// Cuts directories from the left, but never the name of the file.
 inline void write_path(text_out& out, text path, std::size_t columns) {
     const std::size_t slash = path.rfind('/');
     if (columns_of(path) > columns && slash != text::npos) {
@@ -101,13 +102,13 @@ inline void write_left(text_out& out, text shown, std::size_t columns) {
     pad(out, shown, columns);
 }
 
-// Breaks between words, so that no line has more than `columns`; the following lines begin with
-// `indent` blanks. A word that is longer than a line stays whole. 0 columns: no limit.
+// Breaks lines between words, so that no line has more than `columns`; all lines but the first
+// begin with `indent` blanks. A word that is longer than a line is not broken. 0 columns: no limit.
 inline void write_wrapped(text_out& out, text shown, std::size_t columns, std::size_t indent) {
     std::size_t used = 0;
     bool has_word = false;  // in the line so far
     while (!shown.empty()) {
-        // A word, with the blanks before it.
+        // The next word, with the blanks before it.
         const std::size_t begin = shown.find_first_not_of(" ");
         std::size_t end = begin != text::npos ? shown.find(' ', begin) : text::npos;
         if (end == text::npos) end = shown.size();

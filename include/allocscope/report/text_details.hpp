@@ -1,4 +1,4 @@
-// text_details.hpp - the places that mattered at the peak, of a window with options::details.
+// text_details.hpp - the places that mattered at the peak of a window with options::details.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp, below the rows
@@ -10,8 +10,8 @@
 //     bytes  share  ...  allocations    at peak  of peak  temporary  mean life  place
 //       0 B   0.0%  ...           12    1.1 MiB    91.7%          0    20.1 ms  load.cpp:7:char
 //
-// Where the peak was not followed, the places with most temporary allocations. In a difference,
-// what has changed of it; nothing where that is nothing.
+// If the peak was not followed, it shows the places with most temporary allocations. In a
+// difference it shows what has changed, and nothing if nothing has.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
@@ -46,7 +46,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     snapshot_groups groups = rows.group_by(group_key::place, order);
     if (groups.empty()) return;  // what has come at a place, has gone there
     if (info.is_difference) {
-        // The same peak stands in both snapshots mostly: then what was temporary tells more.
+        // Both snapshots usually have the same peak: then temporary allocations say more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
             order = stack_value::temporary;
             groups = rows.group_by(group_key::place, order);

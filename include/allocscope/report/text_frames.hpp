@@ -27,7 +27,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// What calls main() or the function of a thread: the same below every stack.
+// Whether a frame belongs to what calls main() or a thread's function, which is below every stack.
 inline bool is_start_of_thread(const snapshot::frame& frame) {
     const text function{frame.function};
     if (function.empty()) {
@@ -42,7 +42,8 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
-// What has no room gives way: the middle of the function, then the directories, never file:line.
+// If there is too little room, the middle of the function is cut first, then the directories, but
+// never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
     text_out function{form.parts};
     if (frame.function[0] != '\0') {
@@ -79,7 +80,7 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     out << '\n';
 }
 
-// The frames before the row's own one are the library's way to operator new: not shown.
+// The frames before the row's own frame lead from the library to operator new; they are not shown.
 inline void write_frames(text_out& out, const snapshot::row& row, std::size_t most,
                          const text_form& form) {
     if (most == 0) return;

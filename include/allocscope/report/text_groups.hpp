@@ -1,4 +1,4 @@
-// text_groups.hpp - groups of stacks as a table for a person to read.
+// text_groups.hpp - shows groups of stacks as a table for people to read.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -11,8 +11,8 @@
 //       51.1 KiB  97.7%     1000    51.1 KiB         1000  std::string
 //         1200 B   2.3%      100     2.3 KiB          200  char
 //
-// "bytes" and "objects" are alive, the share is of all bytes alive (in a difference, of all changes
-// without their signs).
+// "bytes" and "objects" are those alive. The share is that of all live bytes (in a difference, of
+// all changes without their signs).
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
@@ -56,7 +56,7 @@ inline const char* name_of(group_key key) noexcept {
     return "";
 }
 
-// Of "file:line:type", the bytes up to the type; 0: it is something else.
+// The number of bytes before the type in "file:line:type"; 0 if the name is something else.
 inline std::size_t place_bytes(text name, group_key key) noexcept {
     if (key != group_key::place) return 0;
     for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
@@ -102,7 +102,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
 
 }  // namespace detail
 
-// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+// From `wanted` only the width and the number of rows are used. Nothing is cut if no width is set.
 inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
     const pause_recording quietly;
     detail::arena memory;

@@ -16,11 +16,11 @@
 //       arena: 1000 objects with 50.0 KiB allocated, 1000 with 50.0 KiB alive
 //       not recorded: 3 stacks were cut because their memory could not be read
 //
-// In a sampled window each total has its interval beside it, or below it where a line is too short:
+// In a sampled window each total has its interval on its right, or below it if a line is too short:
 //
 //       alive           ~2050 objects      ~2.0 MiB   95%: 797..5268 objects, 0.8..5.1 MiB
 //
-// Each line is explained in docs/report_fields.md.
+// docs/report_fields.md explains each line.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
 #define ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
@@ -47,10 +47,10 @@ constexpr const char* bold = "\x1b[1m";
 constexpr const char* dim = "\x1b[2m";
 constexpr const char* yellow = "\x1b[33m";
 
-// How a report is laid out, and where the parts of its lines are put together.
+// The layout of a report, and the memory in which the parts of its lines are put together.
 struct text_form {
     arena& parts;
-    std::size_t width = 0;  // columns to keep to; 0: no limit
+    std::size_t width = 0;  // the most columns of a line; 0: no limit
     bool has_color = false;
 
     void write(text_out& out, const char* color, text shown) const {
@@ -66,8 +66,8 @@ struct text_form {
     }
 };
 
-// Numbers as this kind of snapshot has them: signed in a difference, marked '~' when they are
-// estimated from samples.
+// Writes numbers as this kind of snapshot needs them: with a sign in a difference, with a '~' if
+// they are estimates from samples.
 class number_form {
 public:
     number_form(arena& memory, const snapshot::window_info& info)
@@ -78,7 +78,7 @@ public:
     text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
     text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
 
-    // Intervals, without a mark.
+    // Intervals have no '~'.
     text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
     text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
 
@@ -152,7 +152,7 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     out << '\n';
 }
 
-// The totals, a line each.
+// The totals, one line for each.
 class total_lines {
 public:
     total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
@@ -215,7 +215,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
     lines.add("allocated", known.allocations, known.bytes_allocated);
     lines.add("freed", known.frees, known.bytes_freed);
     lines.add("alive", known.live_objects, known.live_bytes);
-    // Exact rows add up to what is alive, unless something was lost on the way.
+    // Exact rows add up to what is alive, unless events were lost.
     const bool is_complete = info.totals.live_objects() == rows.live_objects() &&
                              info.totals.live_bytes() == rows.live_bytes();
     if (info.record == recording::exact && !is_complete) {
@@ -229,7 +229,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
     lines.add("own memory", own.view());
 }
 
-// What was allocated in each way, where there is more than one.
+// What each family allocated, if there is more than one.
 inline void write_families(text_out& out, const snapshot::window_info& info,
                            const text_form& form) {
     const number_form numbers{form.parts, info};

@@ -1,16 +1,16 @@
-// text_memory.hpp - where the resident memory is, as lines of a text report.
+// text_memory.hpp - shows where the resident memory is, as lines of a text report.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp, below the rows
 // Threads:  any
-// Memory:   none but the text that is written to
+// Memory:   of the text that is written to
 //
 //     resident memory  6.4 MiB, 12.1 ms after the window began
 //       recorded objects          1.5 MiB   23.4%
 //       rounding, headers       781.3 KiB   11.9%
 //       ...
 //
-// Parts without a byte are left out.
+// Parts that have no bytes are left out.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
 #define ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP

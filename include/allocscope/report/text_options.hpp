@@ -1,4 +1,4 @@
-// text_options.hpp - how a text report looks.
+// text_options.hpp - options for the look of a text report.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   filled by the user, read by report/whole_report.hpp, report/text_table.hpp and
@@ -22,8 +22,8 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 enum class row_order {
-    objects,  // as in the snapshot: most objects first (in a difference: the largest change)
-    bytes     // most bytes first; equal ones in the snapshot's order
+    objects,  // as in the snapshot: most objects first (in a difference: largest change)
+    bytes     // most bytes first; equal rows in the order of the snapshot
 };
 
 enum class text_color {
@@ -33,12 +33,12 @@ enum class text_color {
 };
 
 struct text_options {
-    // Lines are cut to this many columns, at least 60. 0: to the width of the terminal (what it
-    // says, else COLUMNS, else 100); what does not go to a terminal is then not cut at all.
-    // file:line is never cut.
+    // Lines are cut to this number of columns, which is at least 60. 0 means the width of the
+    // terminal (the width that it reports, else COLUMNS, else 100); output that does not go to a
+    // terminal is then not cut. file:line is never cut.
     std::uint32_t width = 0;
     text_color color = text_color::automatic;
-    std::size_t rows = 50;  // at most so many; the others are summed in one last row
+    std::size_t rows = 50;  // the most rows; one last row sums up the others
     row_order sort = row_order::objects;
     std::uint32_t frames = 0;  // stack frames shown below each row, from its file:line outwards
 };

@@ -1,4 +1,4 @@
-// text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
+// text_report.hpp - writes a snapshot for people to read: head, rows in columns, losses.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user
@@ -11,12 +11,12 @@
 //     allocscope::write_text(window.stats(), std::cout);        // a stream
 //     std::string text = allocscope::to_text(window.stats());   // a string
 //
-// What fails throws allocscope::report_error. With a std::string& for the message nothing is
-// thrown: false is returned and the message says where to and why. (With -fno-exceptions the first
-// form prints the message to stderr and goes on; the second is the one to use.) A stream tells by
-// its state whether it could write.
+// An error throws allocscope::report_error. The overload with a std::string& for the message does
+// not throw: it returns false, and the message says where the report should go and why it could
+// not. (With -fno-exceptions the first overload prints the message to stderr and continues; use the
+// second one there.) A stream shows by its state whether it could write.
 //
-// Every line and number is explained in docs/report_fields.md.
+// docs/report_fields.md explains every line and number.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 #define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
@@ -44,7 +44,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The rows, and behind them what only a few windows have.
+// Writes the rows, and after them the parts that only some windows have.
 inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
                               int descriptor) {
     write_report(out, rows, wanted, descriptor);
@@ -61,7 +61,7 @@ bool put_text(const snapshot& rows, Target target, std::string& error, const tex
     return put_report(report.view(), target, error);
 }
 
-// The same, with running out of memory as one more reason not to write.
+// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_put_text(const snapshot& rows, Target target, std::string& error,
                   const text_options& wanted) {
@@ -87,7 +87,8 @@ void put_text_or_throw(const snapshot& rows, Target target, const text_options& 
 
 }  // namespace detail
 
-// The report as it would stand in a file: not cut and not coloured unless `wanted` says so.
+// Returns the report as it would be in a file: without cuts and colours unless `wanted` asks for
+// them.
 inline std::string to_text(const snapshot& rows, const text_options& wanted = {}) {
     const pause_recording quietly;
     detail::arena memory;
@@ -96,23 +97,23 @@ inline std::string to_text(const snapshot& rows, const text_options& wanted = {}
     return {report.view().data(), report.size()};
 }
 
-// To a path: a new file (mode 0600) takes the place of what was there. A path that is not a file
-// (/dev/stdout, /dev/null, a FIFO with a reader) is written to.
+// Writes to a path: a new file (mode 0600) replaces the old one. If the path is not a regular file
+// (/dev/stdout, /dev/null, a FIFO with a reader), it is written to.
 inline void write_text(const snapshot& rows, const char* path, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, path, wanted);
 }
 
-// To an open descriptor, which stays open.
+// Writes to an open descriptor, which stays open.
 inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, descriptor, wanted);
 }
 
-// To a stdio file, which is flushed and stays open.
+// Writes to a stdio file, which is flushed and stays open.
 inline void write_text(const snapshot& rows, std::FILE* file, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, file, wanted);
 }
 
-// To a stream, behind what was written to it before; as it would stand in a file.
+// Appends to a stream, as the report would be in a file.
 template <class Traits>
 void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
                 const text_options& wanted = {}) {
@@ -122,7 +123,7 @@ void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
     stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
 }
 
-// The same without exceptions: false, and why in `error`.
+// The same without exceptions: returns false, with the reason in `error`.
 inline bool write_text(const snapshot& rows, const char* path, std::string& error,
                        const text_options& wanted = {}) {
     return detail::try_put_text(rows, path, error, wanted);

@@ -1,4 +1,4 @@
-// text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
+// text_sink.hpp - writes a finished report to a path, a descriptor or a stdio file.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp, with the whole report in one text
@@ -9,7 +9,7 @@
 //     if (!detail::put_report(report, "heap.txt", error)) complain(error);
 //     // "cannot write report to 'heap.txt': No space left on device"
 //
-// A path gets the whole report or is left as it was: see platform/output_file.hpp.
+// A path gets the whole report, or stays as it was: see platform/output_file.hpp.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 #define ALLOCSCOPE_REPORT_TEXT_SINK_HPP
@@ -24,7 +24,7 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// A report could not be written. what() says where to and why.
+// A report could not be written. what() says where it should go and why it could not.
 class report_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -36,7 +36,7 @@ inline std::string report_problem(const std::string& target, const std::string& 
     return "cannot write report to " + target + ": " + reason;
 }
 
-// True, and `error` stays; or false, and `error` says why.
+// Returns true and leaves `error` unchanged; or returns false, and `error` says why.
 template <class Target>
 bool put_report(text report, Target&& wanted, std::string& error) {
     auto target = target_for(wanted);
@@ -45,7 +45,7 @@ bool put_report(text report, Target&& wanted, std::string& error) {
     return false;
 }
 
-// Without exceptions the message goes to stderr: a report that fails must not end the program.
+// Without exceptions the message goes to stderr, because a failed report must not end the program.
 inline void raise_report_error(const std::string& message) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     std::fputs(("allocscope: " + message + '\n').c_str(), stderr);

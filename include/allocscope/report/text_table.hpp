@@ -10,14 +10,15 @@
 //         100       3200 B   9.1%  quick_start.cpp:8:std::string   main
 //           7         56 B   0.1%  and 3 more places
 //
-// In a sampled window each number has its 95% interval on its right, and the row its samples:
+// In a sampled window each number has its 95% interval on its right, and each row its samples:
 //
 //     objects        95%     bytes            95%   share  samples  place                 function
 //       ~2050  797..5268  ~2.0 MiB  0.8..5.1 MiB  100.0%    4 few  parser.cpp:12:node    parse
 //
-// When a line is too long for the width, the intervals of bytes give way first, then those of
-// objects, the directories of the place, the function, and last the middle of the type. Numbers and
-// file:line are never cut, unless the file's name alone is longer than the place may be.
+// If a line is too long for the width, it loses first the intervals of bytes, then those of
+// objects, then directories of the place, then the function, and last the middle of the type.
+// Numbers and file:line are never cut, unless the name of the file alone is longer than a place may
+// be.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
@@ -45,11 +46,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// file:line:type, as in the rows of operator<<, and where its parts begin.
+// file:line:type, as in the rows of operator<<, and the positions of its parts.
 struct row_place {
     text whole;
-    std::size_t name = 0;  // behind the directories
-    std::size_t type = 0;  // the ':' in front of it
+    std::size_t name = 0;  // position behind the directories
+    std::size_t type = 0;  // position of the ':' before the type
 };
 
 inline row_place place_of(arena& memory, const snapshot::row& row) {
@@ -71,8 +72,8 @@ inline row_place place_of(arena& memory, const snapshot::row& row) {
     return made;
 }
 
-// As many of the directories next to the file as have room, else the file, its line and what has
-// room of the type.
+// Writes as many of the last directories as there is room for. If there is no room for any, it
+// writes the file, its line and as much of the type as fits.
 inline void write_place(text_out& out, const row_place& place, std::size_t columns) {
     const std::size_t all = columns_of(place.whole);
     if (all <= columns) {
@@ -91,7 +92,7 @@ inline void write_place(text_out& out, const row_place& place, std::size_t colum
     const text file = bare.substr(0, place.type - place.name);
     const std::size_t taken = columns_of(file);
     if (taken + 1 + cut_mark_columns > columns) {
-        write_cut(out, file, columns, columns / 4);  // the line stands at its end
+        write_cut(out, file, columns, columns / 4);  // the line number is at its end
         return;
     }
     out << file;
@@ -124,7 +125,7 @@ public:
         if (form.width != 0) {
             fit(form.width);
         } else if (place_ > widest_padding) {
-            place_ = widest_padding;  // one long place must not push the functions of all away
+            place_ = widest_padding;  // so one long place does not push all functions to the right
         }
     }
 
@@ -161,7 +162,7 @@ private:
         text samples;
         row_place place;
         text function;
-        const snapshot::row* row = nullptr;  // whose stack is shown below; null: none
+        const snapshot::row* row = nullptr;  // the row whose stack is shown below; null: none
         bool has_few = false;
     };
 
@@ -215,7 +216,7 @@ private:
         return made.view();
     }
 
-    // Numbers below each other, whether or not they are marked.
+    // Aligns the numbers, whether or not they are marked.
     void align_samples() {
         bool is_any_marked = false;
         for (const line& each : lines_) is_any_marked = is_any_marked || each.has_few;
@@ -247,7 +248,7 @@ private:
         }
     }
 
-    // What the columns of numbers take, with the blanks behind each.
+    // The width of the columns of numbers, with the blanks after each.
     std::size_t number_columns() const {
         std::size_t columns = objects_ + 2 + bytes_ + 2 + share_columns + 2;
         if (samples_ != 0) columns += samples_ + 2;
@@ -269,7 +270,7 @@ private:
         const std::size_t left = texts - place_;
         function_ = left >= 2 + least_function ? left - 2 : 0;
         if (function_ != 0) return;
-        place = bare_place_ > texts ? bare_place_ : texts;  // the function's columns are free
+        place = bare_place_ > texts ? bare_place_ : texts;  // the columns of the function are free
         place_ = place < texts ? place : texts;
     }
 
@@ -311,7 +312,7 @@ private:
     const bool is_sampled_;
     list<line> lines_;
     bool has_row_without_line_ = false;
-    // Columns of each; 0: there is no such column.
+    // The width of each column; 0: the report does not have it.
     std::size_t objects_ = 7;
     std::size_t objects_interval_ = 0;
     std::size_t bytes_ = 0;
@@ -321,9 +322,9 @@ private:
     std::size_t bare_place_ = 0;  // without directories
     std::size_t function_ = 0;
     static constexpr std::size_t share_columns = 6;
-    static constexpr std::size_t least_place = 32;     // else intervals give way
-    static constexpr std::size_t least_function = 8;   // else the column does
-    static constexpr std::size_t widest_padding = 80;  // where nothing is cut
+    static constexpr std::size_t least_place = 32;     // with less room, intervals are left out
+    static constexpr std::size_t least_function = 8;   // with less room, the column is left out
+    static constexpr std::size_t widest_padding = 80;  // if nothing is cut
     static constexpr const char* few_mark = " few";
     static constexpr std::size_t few_columns = 4;
 };

@@ -3,14 +3,14 @@
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp, below the rows
 // Threads:  any
-// Memory:   none but the text that is written to
+// Memory:   of the text that is written to
 //
 //     alive over time  (bars)  0 B to 2.6 MiB; 21 points in 425.8 ms
 //
 //             12.3 ms     1.2 MiB  parsed
 //
-// Each bar is the largest of the points in its part of the time; a part without a point is as high
-// as the one before.
+// Each bar is the largest of the points in its part of the time. A part without a point is as high
+// as the part before it.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
@@ -33,7 +33,7 @@ namespace detail {
 constexpr std::size_t most_bars = 60;
 constexpr std::size_t most_marks = 40;
 
-// The points that have names, a line each.
+// The points that have names, one line for each.
 inline void write_marks(text_out& out, const snapshot::window_info& info) {
     std::size_t shown = 0;
     std::size_t left_out = 0;
@@ -60,7 +60,7 @@ inline void write_marks(text_out& out, const snapshot::window_info& info) {
     if (left_out != 0) out << "  and " << decimal{left_out} << " more marks\n";
 }
 
-// Nothing, when there are fewer than two points.
+// Writes nothing if there are fewer than two points.
 inline void write_timeline(text_out& out, const snapshot::window_info& info) {
     if (info.moment_count < 2) return;
     const snapshot::moment* const last = info.moments + info.moment_count - 1;

@@ -1,4 +1,4 @@
-// text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
+// text_tree.hpp - shows the calls that lead to allocations, as an indented tree for people to read.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -13,8 +13,8 @@
 //     51.1 KiB  100.0%     1100   53.4 KiB         1200   main  quick_start.cpp:9
 //     50.0 KiB   97.7%     1000   50.0 KiB         1000    std::string::_M_create  string.tcc:153
 //
-// Each line has the numbers of all stacks that go through it. The lines are the largest ones by the
-// number that was asked for, together with what leads to them.
+// Each line has the sums of all stacks that go through it. The lines are those with the largest
+// values of the chosen number, and the lines that lead to them.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
@@ -91,7 +91,7 @@ private:
         for (std::size_t i = 0; i < tree_.size(); ++i) {
             largest.push_back(static_cast<std::uint32_t>(i));
         }
-        // Of equal ones those first that lead to the others.
+        // Among equal nodes, those come first that lead to the others.
         sort(largest, [this](std::uint32_t a, std::uint32_t b) { return size_of(a) > size_of(b); });
         if (largest.size() > wanted_.rows) largest.cut(wanted_.rows);
         is_shown_.resize(tree_.size());
@@ -166,7 +166,7 @@ inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_val
 
 }  // namespace detail
 
-// About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
+// Has about `wanted.rows` lines: the largest by `order`. Nothing is cut if no width is set.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {

@@ -3,28 +3,28 @@
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
-// Memory:   as difference_from(); the stacks, when they are asked for first, 300 bytes for each
-//           with details; both snapshots stay as long as it does; charged to no window
+// Memory:   as difference_from(); when the stacks are first asked for, 300 bytes for each stack
+//           with details; the result keeps both snapshots; charged to no window
 //
 //     allocscope::snapshot change = allocscope::difference(later, earlier);
-//     change.group_by(allocscope::group_key::thread);          // who has allocated more
+//     change.group_by(allocscope::group_key::thread);          // which thread has allocated more
 //
-// later.difference_from(earlier) has rows, stacks and totals, and is in every program. Here is what
-// else can be subtracted, and what the result then means:
+// later.difference_from(earlier) subtracts rows, stacks and totals, and every program has it. This
+// header subtracts the rest, and the results mean:
 //
-//     families      of each, allocations and frees in between; those without any are left out
-//     threads       at each stack, what a thread has allocated in between, and what of its objects
-//                   has gone, whoever freed it. Snapshots of two processes are taken for two runs
-//                   of one program: a thread is the same when its number and name are
+//     families      allocations and frees in between; families without any are left out
+//     threads       at each stack, what a thread has allocated in between, and how many of its
+//                   objects have gone, whoever freed them. Snapshots of two processes count as two
+//                   runs of one program: equal number and name mean the same thread
 //     temporary,    allocations in between that were temporary, or of a class of sizes
 //     sizes
-//     peak_...      what was alive at the later peak, less what was at the earlier one: 0 where it
-//                   is the same moment. The sum over the stacks is by how much the peak has risen
-//     lifetime_us   of one window: for how long objects lived between the two snapshots, added up;
-//                   also those of threads that did nothing meanwhile. No mean life comes of it:
-//                   the objects need not be those that were allocated in between
+//     peak_...      what was alive at the later peak, less what was alive at the earlier peak: 0 if
+//                   both are the same moment. The sum over the stacks is the growth of the peak
+//     lifetime_us   for two snapshots of one window: how long objects lived between them, added up,
+//                   also objects of threads that did nothing meanwhile. It gives no mean life,
+//                   because the objects need not be those that were allocated in between
 //
-// Details are there when both snapshots have them; a snapshot{} is one without anything.
+// The difference has details if both snapshots have them; a snapshot{} counts as empty.
 
 #ifndef ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
 #define ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
@@ -49,7 +49,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// In the memory of the block.
+// Lies in the memory of the block.
 struct sides_of_difference {
     snapshot rows;  // the difference as every program can make it
     snapshot later;
@@ -87,13 +87,13 @@ inline void subtract_families(list<snapshot::family>& changed, const snapshot::w
     }
 }
 
-// What a snapshot of no window has not is 0.
+// What a snapshot of no window does not have counts as 0.
 inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::window_info::*what) {
     if (is_of_no_window(a)) return b.info().*what;
     return a.info().*what && (is_of_no_window(b) || b.info().*what);
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& later,
                                        const snapshot& earlier) {
     snapshot_block block;
@@ -125,7 +125,7 @@ inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& lat
 inline snapshot difference(const snapshot& later, const snapshot& earlier) {
     const pause_recording quietly;
     const snapshot rows = later.difference_from(earlier);
-    if (!rows.info().is_difference) return rows;  // of two that come from no window
+    if (!rows.info().is_difference) return rows;  // both come from no window
     detail::snapshot_data* const made = detail::whole_difference(rows, later, earlier);
     return made != nullptr ? snapshot{made} : detail::refused_snapshot();
 }

@@ -1,9 +1,9 @@
-// whole_report.hpp - a text report from its first line to its last.
+// whole_report.hpp - writes a text report from its first line to its last.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp
 // Threads:  any
-// Memory:   of the text that is written to, and of an arena of its own meanwhile
+// Memory:   of the text that is written to, and of an arena while it is written
 
 #ifndef ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
@@ -29,7 +29,7 @@ namespace detail {
 
 constexpr std::uint32_t least_text_width = 60;
 
-// Descriptor -1: the text goes to none, so to no terminal.
+// A descriptor of -1 means that the text goes to no terminal.
 inline std::uint32_t width_for(const text_options& wanted, int descriptor) {
     std::uint32_t width = wanted.width;
     if (width == 0) {
@@ -39,8 +39,8 @@ inline std::uint32_t width_for(const text_options& wanted, int descriptor) {
     return width < least_text_width ? least_text_width : width;
 }
 
-// What stands in the place of the rows when there are none. "Nothing is alive" is said only when
-// that is known.
+// Writes what replaces the rows if there are none. "Nothing is alive" is written only if that is
+// known.
 inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     const snapshot::window_info& info = rows.info();
     const std::uint64_t alive = info.totals.live_objects();
@@ -55,7 +55,7 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
-        out << "where the objects that are alive were allocated was not recorded";
+        out << "the places of the live objects were not recorded";
     } else {
         out << (info.loss_count == 0 ? "nothing is alive" : "nothing that was recorded is alive");
     }

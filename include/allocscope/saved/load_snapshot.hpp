@@ -1,18 +1,18 @@
-// load_snapshot.hpp - a snapshot comes back from its file.
+// load_snapshot.hpp - reads a snapshot from its file.
 //
 // Room:     saved (floor 10), not malloc-safe
 // Called:   by the user, and by the command-line program
 // Threads:  any
-// Memory:   the file, and what its rows and frames take as a snapshot; charged to no window
+// Memory:   the file, and the snapshot's rows and frames; charged to no window
 //
 //     allocscope::snapshot then = allocscope::load_snapshot("then.allocscope");
 //     std::cout << window.stats().difference_from(then);
 //
 // The file may come from anybody: every length and number in it is checked before it is used. A
-// file that is not whole, or not as save() wrote it, is refused with a sentence that says what is
-// wrong.
+// file that is not complete, or not as save() writes it, is refused with a sentence that says what
+// is wrong.
 //
-// A plugin that loads or filters snapshots must let go of them before it is unloaded.
+// A plugin that loads or filters snapshots must release them before it is unloaded.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
@@ -47,26 +47,26 @@ namespace detail {
 
 constexpr std::size_t every_row = ~std::size_t{0};
 
-// What of a file is needed. All of it is checked against the checksum; what nobody asks for is not
-// read.
+// The parts of a file that the caller needs. The checksum is checked over the whole file; parts
+// that are not needed are not read.
 struct wanted_parts {
-    // Only so many rows get their frames, the first ones, and those without a line, whose frames
-    // tell what could name them: the frames of a million rows take a gigabyte.
+    // How many rows, from the first, get their frames, because those of a million rows take a
+    // gigabyte. Rows without a line always get them: their frames tell what could name the row.
     std::size_t framed_rows = every_row;
-    // False: the snapshot has no stacks(), unless it has details.
+    // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
 };
 
 class snapshot_loader {
 public:
-    // `memory` is that of the block.
+    // `memory` is the memory of the block.
     snapshot_loader(arena& memory, const wanted_parts& wanted)
         : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
 
-    // "" or what is wrong with the file. Throws std::bad_alloc.
+    // Returns "", or what is wrong with the file. Throws std::bad_alloc.
     std::string read(text whole) {
         if (whole.size() < saved_magic_bytes ||
             whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
@@ -83,8 +83,8 @@ public:
         }
         make_room(file);
         bool has_end = false;
-        // Of what is before the record at hand. Bytes are added one by one, each waiting for the
-        // last, which leaves the processor room to read the record meanwhile.
+        // The checksum of the bytes before the current record. Each byte must wait for the one
+        // before it, so the processor can read the record in the meantime.
         saved_checksum sum;
         std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
@@ -98,7 +98,7 @@ public:
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
                 if (!is_checksum(payload, sum)) {
-                    return damaged_at(at, "its checksum does not fit its contents");
+                    return damaged_at(at, "its checksum does not match its contents");
                 }
                 has_end = true;
             } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
@@ -112,7 +112,7 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not name its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc.
+    // Moves what has been read into the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
         parts_->are_rows_in_order = is_in_order;
@@ -135,11 +135,11 @@ public:
         if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
-    // As they lie in the block.
+    // The parts, which lie in the block.
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
-    // Room for as many of everything as there are records, so that no list has to grow.
+    // Reserves memory for as many parts as there are records, so that no list has to grow.
     void make_room(saved_fields file) {
         std::size_t count[256] = {};
         while (!file.is_at_end()) {
@@ -163,7 +163,7 @@ private:
                             count_of(saved_tag::stack) * sizeof(saved_stack));
     }
 
-    // As save() writes them.
+    // Whether the rows are in the order in which save() writes them.
     bool are_rows_in_order() const noexcept {
         for (std::size_t i = 1; i < rows_.size(); ++i) {
             if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
@@ -184,11 +184,11 @@ private:
         return read == sum.value();
     }
 
-    // False: it cannot be so.
+    // Returns false if the record is damaged.
     bool read_record(saved_tag tag, saved_fields& from, text payload) {
         switch (tag) {
             case saved_tag::text:
-                // Its zero byte is there: it is used where it is.
+                // The text ends with a zero byte, so it is used in place.
                 if (payload.empty() || payload.back() != '\0') return false;
                 parts_->texts.push_back(payload.data());
                 return true;
@@ -259,7 +259,7 @@ private:
             case saved_tag::end:
                 break;
         }
-        return true;  // of a newer allocscope
+        return true;  // a record of a newer allocscope
     }
 
     bool read_details(saved_fields& from) {
@@ -328,7 +328,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
-        has_stacks_ = has_stacks_ || info.has_details;  // the report shows them
+        has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -361,7 +361,7 @@ private:
         return true;
     }
 
-    // What a newer allocscope tells apart is unexplained to this one.
+    // Parts that only a newer allocscope distinguishes count as unexplained here.
     bool read_memory(saved_fields& from) {
         if (parts_->info.memory != nullptr) return false;
         memory_use& memory = *memory_.make<memory_use>();
@@ -431,7 +431,7 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// `parts`, if wanted, is what the file says; it stays as long as the snapshot.
+// `parts`, if not null, is set to the contents of the file, which live as long as the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
@@ -456,12 +456,12 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 
 }  // namespace detail
 
-// False: it cannot be read, and `error` says why.
+// Returns false if the file cannot be read; `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
     return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
 
-// From the bytes of such a file, which are copied.
+// Loads from the bytes of such a file, which are copied.
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;

@@ -1,4 +1,4 @@
-// save_snapshot.hpp - a snapshot goes into a file, with everything that a report can show.
+// save_snapshot.hpp - writes a snapshot to a file, with everything that a report can show.
 //
 // Room:     saved (floor 10), not malloc-safe
 // Called:   by the user, and by the command-line program
@@ -8,8 +8,8 @@
 //     window.stats().save("now.allocscope");
 //     allocscope::snapshot then = allocscope::load_snapshot("then.allocscope");
 //
-// The file appears whole or not at all. Equal snapshots make equal files, and a snapshot that was
-// loaded makes the file that it came from. The format: saved/saved_format.hpp.
+// The path has the whole file or none. Equal snapshots make equal files, and a loaded snapshot
+// makes the file from which it came. The format: saved/saved_format.hpp.
 
 #ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
@@ -42,7 +42,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
+// One record while it is built. The longest has about 40 numbers of at most ten bytes.
 class saved_record {
 public:
     saved_record& operator<<(std::uint64_t number) noexcept {
@@ -53,7 +53,7 @@ public:
         bytes_[size_++] = static_cast<char>(number);
         return *this;
     }
-    // An interval around a number: how far it reaches.
+    // An interval, as its distances from a number.
     saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
         return *this << value - low << high - value;
     }
@@ -70,9 +70,9 @@ private:
 template <class Write>
 class snapshot_saver {
 public:
-    // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
+    // `write(text)` takes finished bytes; if it returns false, it is not called any more.
     explicit snapshot_saver(const Write& write) : write_(write) {
-        texts_.number_of("");  // 0, and not in the file
+        texts_.number_of("");  // number 0, which is not in the file
     }
 
     bool save(const shown_stacks& stacks) {
@@ -111,7 +111,7 @@ private:
     }
     void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
 
-    // With its zero byte, so that a reader can use it where it is.
+    // Writes the text with its zero byte, so that a reader can use it in place.
     std::uint64_t number_of(const char* shown) {
         const std::size_t before = texts_.size();
         const std::uint64_t number = texts_.number_of(shown);
@@ -212,7 +212,7 @@ private:
         if (const memory_use* const memory = shown_memory(info)) add_memory(*memory);
     }
 
-    // With the names of the parts, so that newer ones can be told from those that are known.
+    // Writes the names of the parts, so that a reader can recognise parts that are new to it.
     void add_memory(const memory_use& memory) {
         saved_record record;
         for (std::size_t i = 0; i < memory_part_count; ++i) {
@@ -231,7 +231,7 @@ private:
         put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
     }
 
-    // What rows and stacks have in common.
+    // Adds what rows and stacks share.
     template <class Row>
     saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
         const std::uint64_t stack = number_of(of.frames);
@@ -338,8 +338,8 @@ bool save_snapshot_with(const shown_stacks& stacks, const Write& write) {
 
 }  // namespace detail
 
-// To a path: a new file (mode 0600) takes the place of what was there, whole or not at all. False:
-// it could not be written, and `error` says why. Throws std::bad_alloc.
+// Writes to a path: a new file (mode 0600) replaces the old one; the path has the whole file or
+// none. Returns false if it could not be written; `error` says why. Throws std::bad_alloc.
 inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
     const pause_recording quietly;
     auto target = detail::target_for(path);
@@ -351,7 +351,7 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
     return false;
 }
 
-// The bytes of that file.
+// Returns the bytes of such a file.
 inline std::string to_saved_snapshot(const snapshot& rows) {
     const pause_recording quietly;
     std::string bytes;

@@ -1,4 +1,4 @@
-// saved_format.hpp - what a saved snapshot consists of.
+// saved_format.hpp - the parts of a saved snapshot.
 //
 // Room:     saved (floor 10), not malloc-safe
 // Called:   by saved/save_snapshot.hpp and saved/load_snapshot.hpp
@@ -9,9 +9,9 @@
 //     record = tag, length of its payload, payload
 //
 // docs/snapshot_format.md describes every record. All numbers are unsigned LEB128, as in DWARF; a
-// negative one is written as its two's complement. A reader skips records whose tag it does not
-// know, and what stands behind the fields that it knows: so fields and records can be added without
-// a new version.
+// negative number is written as its two's complement. A reader skips records whose tag it does not
+// know, and the bytes after the fields that it knows. So fields and records can be added without a
+// new version.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
 #define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
@@ -29,7 +29,7 @@ constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byt
 constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
 constexpr std::uint64_t saved_version = 1;
 
-// A new record takes a new letter: the switch of load_snapshot.hpp has all of them, so two equal
+// A new record gets a new letter. The switch of load_snapshot.hpp has all letters, so two equal
 // ones do not compile.
 enum class saved_tag : unsigned char {
     text = 't',   // numbered from 1; 0 is ""
@@ -45,9 +45,9 @@ enum class saved_tag : unsigned char {
     sums = 's',     // what snapshot::stacks() says of one stack
     merged = 'g',   // of how many windows
     thread = 'h',   // numbered from 0
-    part = 'p',     // of the stack before it, what one thread allocated
+    part = 'p',     // what one thread allocated at the stack before it
     details = 'd',  // of the stack or part before it
-    end = 'e'       // the checksum of all bytes before it, as eight bytes, least first
+    end = 'e'       // the checksum of all bytes before it: eight bytes, lowest first
 };
 
 // FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv

@@ -1,12 +1,12 @@
-// saved_records.hpp - what the records of a saved snapshot say, while it is read.
+// saved_records.hpp - reads the records of a saved snapshot.
 //
 // Room:     saved (floor 10), not malloc-safe
-// Called:   by saved/load_snapshot.hpp; for the stacks, by who asks for them first
-// Threads:  one at a time; what is read is not changed any more
-// Memory:   in the block of the snapshot, as is the file: texts are used where they are
+// Called:   by saved/load_snapshot.hpp; for the stacks, by the first caller who asks for them
+// Threads:  one at a time; what has been read does not change any more
+// Memory:   in the block of the snapshot, which also has the file: texts are used in place
 //
-// Every number is checked before it is used: one of `count` things is less than `count`, and what
-// is not there is 0.
+// Every number is checked before it is used: an index is less than the count of its things, and a
+// missing number is 0.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 #define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -32,9 +32,10 @@ namespace detail {
 
 // --- records ---
 
-// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+// Reads the fields of a record. A missing field is 0, because older versions wrote fewer.
 //
-// A large file has a hundred million numbers, nearly all of one to three bytes: those are read
+// A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
+// those itself; a byte_cursor reads the others.
 // here, the others by a byte_cursor.
 class saved_fields {
 public:
@@ -59,7 +60,7 @@ public:
         at_ += 3;
         return value;
     }
-    // One of `count` things.
+    // Reads an index into `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
@@ -88,7 +89,7 @@ public:
     }
 
 private:
-    // Nothing is read any more.
+    // Nothing is read after this.
     void fail() noexcept {
         is_damaged_ = true;
         at_ = end_;
@@ -111,7 +112,7 @@ private:
     bool is_damaged_ = false;
 };
 
-// How many numbers these bytes are: each ends with a byte below 0x80.
+// The number of numbers in these bytes: each ends with a byte below 0x80.
 inline std::size_t count_of_numbers(text bytes) noexcept {
     std::size_t longer = 0;
     const char* at = bytes.data();
@@ -125,12 +126,12 @@ inline std::size_t count_of_numbers(text bytes) noexcept {
     return bytes.size() - longer;
 }
 
-// --- what the file says ---
+// --- the contents of the file ---
 
 struct saved_stack {
     text frame_numbers;
     std::size_t frame_count;
-    const snapshot::frame* frames;  // null: nobody needed them yet
+    const snapshot::frame* frames;  // null until somebody needs them
 };
 
 struct saved_sums {
@@ -177,7 +178,7 @@ inline const char* read_text(const loaded_parts& parts, saved_fields& from) noex
     return parts.texts[from.index(parts.texts.size())];
 }
 
-// Frames of one stack, in `memory`.
+// The frames of one stack, in `memory`.
 inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
                                         arena& memory) {
     if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
@@ -190,7 +191,7 @@ inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_s
     return made;
 }
 
-// 95% intervals of objects and bytes, which stand there as distances.
+// Reads 95% intervals of objects and bytes, which are stored as distances.
 template <class Row>
 void read_intervals(saved_fields& from, Row& into) noexcept {
     into.objects_low = into.objects - from.number();
@@ -199,7 +200,7 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
     into.bytes_high = into.bytes + from.number();
 }
 
-// What rows and stacks have in common, but for the frames. Returns the number of the stack.
+// Reads what rows and stacks share, except the frames. Returns the number of the stack.
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
@@ -245,7 +246,7 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     return part;
 }
 
-// What a record says of a stack, but for its frames. Returns the number of these.
+// Reads what a record says about a stack, except its frames. Returns the number of the frames.
 inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
                                  snapshot::stack& into) noexcept {
     saved_fields fields{record.record};
@@ -259,7 +260,7 @@ inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& re
     return frames;
 }
 
-// All records have been checked when the file was loaded.
+// All records were checked when the file was loaded.
 inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
     const auto& parts = *static_cast<const loaded_parts*>(source);
     arena scratch;
@@ -280,8 +281,8 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
-// The same, one after the other: the frames of a million stacks take more than a gigabyte, those of
-// one of them are gone when the next one comes.
+// The same, one after the other: the frames of a million stacks take more than a gigabyte, so the
+// frames of one stack are freed before the next one comes.
 template <class Work>
 void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
     arena memory;

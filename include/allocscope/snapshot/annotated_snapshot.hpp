@@ -1,9 +1,9 @@
-// annotated_snapshot.hpp - a snapshot that says more about its window than it was made with.
+// annotated_snapshot.hpp - a copy of a snapshot with additional facts about its window.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   by report/explain_memory.hpp and measure/timed_scope.hpp
 // Threads:  any
-// Memory:   a page or two; rows and stacks stay those of the snapshot it comes from, which is kept
+// Memory:   a page or two; the rows and stacks stay in the original snapshot, which is kept
 
 #ifndef ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
 #define ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
@@ -26,7 +26,7 @@ inline void drop_snapshot(void* kept) {
 
 inline void find_stacks_of_kept(const snapshot_data&, const void* source, later_stacks& made) {
     const snapshot& kept = *static_cast<const snapshot*>(source);
-    if (!kept.has_stacks()) refuse_memory();  // it has none, and neither has this one
+    if (!kept.has_stacks()) refuse_memory();  // then the copy would have no stacks either
     const auto stacks = kept.stacks();
     const auto modules = kept.modules();
     const auto threads = kept.allocating_threads();
@@ -34,7 +34,7 @@ inline void find_stacks_of_kept(const snapshot_data&, const void* source, later_
                   modules.size(), threads.begin(), threads.size()};
 }
 
-// `change(info, memory)` writes what is to be said; what it points to lies in `memory`.
+// `change(info, memory)` writes the additional facts; what they point to lies in `memory`.
 template <class Change>
 snapshot annotated(const snapshot& of, const Change& change) {
     snapshot_block block;

@@ -1,12 +1,12 @@
-// check_data.hpp - what stands behind a check_result: verdict, message, evidence.
+// check_data.hpp - the data behind a check_result: verdict, message, evidence.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   made by verdict/check_window.hpp, held by measure/check_result.hpp
-// Threads:  immutable but for the count of references, which is atomic
-// Memory:   one block, freed with the last reference by the engine that made it
+// Threads:  immutable except for the reference count, which is atomic
+// Memory:   one block; the engine that made it frees it with the last reference
 //
-// A result with a reference count of 0 is a constant and never counted: what is answered when there
-// is no engine, or no memory.
+// A result whose reference count is 0 is a constant, and its references are not counted. Such a
+// constant is returned if there is no engine, or no memory.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
 #define ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
@@ -25,11 +25,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
+    std::size_t user_frame;  // innermost not of the standard library; else frame_count
     const char* type;        // "?" when it is not known
-    // To be set by a function that answers yes, if it can: how many of the innermost frames would
-    // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
-    // are then expected without being named, which saves milliseconds for each.
+    // A function that answers yes should set this if it can: how many of the innermost frames would
+    // be enough for the answer, whatever calls them and whatever the type is. Other stacks that
+    // begin with the same frames are then expected without being named, which saves milliseconds
+    // for each.
     mutable std::size_t decisive_frames = 0;
 };
 
@@ -42,13 +43,14 @@ struct check_data {
     const char* message;   // "" when it passed
     const char* saved_to;  // "" when no file was written
     allocation_counts counts;
-    // Alive, and fitting no pattern of expected leaks.
+    // Objects that are alive and fit no pattern of expected leaks.
     std::uint64_t unexpected_objects;
     std::uint64_t unexpected_bytes;
-    // Alive because a function-local static was initialised in the window; not in the two above.
+    // Alive because a function-local static was initialised in the window; not included in the two
+    // above.
     std::uint64_t first_use_objects;
     std::uint64_t first_use_bytes;
-    const snapshot* rows;  // as long as the result lives; null: none
+    const snapshot* rows;  // valid as long as the result; null: none
 };
 
 constexpr check_data constant_check(const char* message) noexcept {
@@ -71,7 +73,7 @@ inline check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written
 }
 
-// Why this engine cannot check anything.
+// The result that says why this engine cannot check anything.
 inline check_data* refused_check(const engine* found) noexcept {
     return shared_check(found == nullptr ? check_without_engine : check_of_other_version);
 }

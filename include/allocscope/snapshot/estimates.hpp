@@ -1,4 +1,4 @@
-// estimates.hpp - from sums of samples to the numbers of a snapshot, and their intervals.
+// estimates.hpp - computes the numbers of a snapshot and their intervals from sums of samples.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   by naming/ when a snapshot is made; by report/report_rows.hpp when rows are summed
@@ -27,19 +27,19 @@ constexpr estimate exactly(std::uint64_t value) noexcept {
     return {value, value, value};
 }
 
-// What a window knows that records every event.
+// The numbers of a window that records every event.
 inline snapshot::window_estimates exact_estimates(const allocation_counts& totals) noexcept {
     return {exactly(totals.allocations),    exactly(totals.frees),
             exactly(totals.live_objects()), exactly(totals.bytes_allocated),
             exactly(totals.bytes_freed),    exactly(totals.live_bytes())};
 }
 
-// The interval of an estimate around a number that was rounded in another way.
+// The interval of an estimate, for a number that was rounded in another way.
 inline estimate around(std::uint64_t value, const estimate& known) noexcept {
     return {value, known.low < value ? known.low : value, known.high > value ? known.high : value};
 }
 
-// `deaths` are part of `births`; `totals` are what the counts of the window say.
+// `deaths` are part of `births`; `totals` are the counts of the window.
 inline snapshot::window_estimates sampled_estimates(const allocation_counts& totals,
                                                     const sample_sums& births,
                                                     const sample_sums& deaths,
@@ -54,7 +54,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
             around(totals.live_bytes(), alive.bytes_95(sample_bytes))};
 }
 
-// All numbers of a row or stack that are estimated: objects, bytes, samples, and the intervals.
+// Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
 void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
@@ -68,7 +68,7 @@ void set_estimates(Row& row, const sample_sums& alive) noexcept {
     row.bytes_high = bytes.high;
 }
 
-// Of a row or stack of a window that records every event: the numbers are known.
+// For a row or stack of a window that records every event: its numbers are exact.
 template <class Row>
 void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
@@ -76,10 +76,11 @@ void set_exact(Row& row) noexcept {
 }
 
 // How far an interval reaches below and above its number, while numbers are added and subtracted.
-// The distances add as if at right angles: those of estimates that do not depend on each other (the
-// method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of confidence limits
-// about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one window do depend
-// on each other, as they share samples: there the interval is wider than it need be.
+// The distances are added as if at right angles, which is right for estimates that do not depend on
+// each other (the method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of
+// confidence limits about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one
+// window do depend on each other, because they share samples: their interval is wider than it need
+// be.
 class interval_reach {
 public:
     void meet(const estimate& number, bool is_added) noexcept {
@@ -99,7 +100,7 @@ private:
     double above_squared_ = 0.0;
 };
 
-// A row or a stack to which others are added, or from which they are taken.
+// A row or a stack, to which others are added or from which others are subtracted.
 template <class Row>
 struct summed {
     Row sum;  // without its intervals

@@ -1,8 +1,8 @@
-// fault_run.hpp - what became of a piece of code when one of its allocations failed.
+// fault_run.hpp - what happened to a piece of code when one of its allocations failed.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   filled by verdict/fault_sweep.hpp, read through measure/for_each_allocation_failing.hpp
-// Threads:  immutable once handed out
+// Threads:  immutable after it was handed out
 // Memory:   the texts belong to the sweep
 
 #ifndef ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
@@ -19,15 +19,15 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 // How a run of the code ended.
 enum class fault_outcome : std::uint32_t {
-    returned,         // it coped without the memory, or none of its allocations failed
-    threw_bad_alloc,  // or what derives from it
-    threw_other       // which is wrong: callers are prepared for bad_alloc
+    returned,         // it managed without the memory, or none of its allocations failed
+    threw_bad_alloc,  // or an exception derived from it
+    threw_other       // this is an error: callers expect bad_alloc
 };
 
 struct fault_run {
-    std::uint64_t nth;  // which allocation failed, from 1; 0: none did, it was the last run
+    std::uint64_t nth;  // which allocation failed, from 1; 0: none, in the last run
     fault_outcome outcome;
-    std::uint64_t leaked_objects;  // alive afterwards
+    std::uint64_t leaked_objects;  // alive after the run
     std::uint64_t leaked_bytes;
     const char* site;    // of the failed allocation, as file:line; "" when unknown
     const char* detail;  // what() of another exception

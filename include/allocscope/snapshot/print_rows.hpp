@@ -1,22 +1,23 @@
-// print_rows.hpp - a snapshot on a stream: one line for each row, and nothing that hides a loss.
+// print_rows.hpp - prints a snapshot to a stream: one line for each row, and a line for each loss.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   by the user: std::cout << window.stats()
-// Threads:  as the stream
-// Memory:   none of its own; a stream that keeps text in memory grows
+// Threads:  as for the stream
+// Memory:   none of its own; a stream that keeps its text in memory grows
 //
 //     1000 quick_start.cpp:9:std::string        objects, file:line:type
 //       -3 cache.cpp:70:entry                   in a difference: signed
 //    ~2050 parser.cpp:12:node  (4 samples: few; 95%: 797..5268)    in a sampled window
-//        1 main+0x4d:?                          no line known: the function and the offset in it
+//    1 main+0x4d:?                          the line is unknown: the function and the offset in it
 //
-// (The number is right-aligned in 7 columns.) Nothing alive prints nothing. But a snapshot of a
-// window that recorded nothing, or not everything, or whose rows found no memory, says so in lines
-// that begin with "allocscope:": an empty answer must never be mistaken for "no leaks".
+// (The number is right-aligned in 7 columns.) If nothing is alive, nothing is printed. But if a
+// window recorded nothing, or not everything, or if there was no memory for its rows, the snapshot
+// says so in lines that begin with "allocscope:", because an empty answer must never be mistaken
+// for "no leaks".
 //
-// A template, so that this header needs no <ostream>: whoever has a stream has that already. The
-// width, fill, base and locale of the stream do not change the rows; the width is reset to 0, as
-// by any inserter. Nothing is written to a stream that has failed.
+// These are templates, so that this header does not need <ostream>: a user with a stream has
+// included it already. The width, fill, base and locale of the stream do not change the rows. The
+// width is reset to 0, as by any inserter. Nothing is written to a stream that has failed.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_PRINT_ROWS_HPP
 #define ALLOCSCOPE_SNAPSHOT_PRINT_ROWS_HPP
@@ -59,7 +60,7 @@ public:
         text_.append_hexadecimal(value);
     }
 
-    // Bytes that could do harm on a terminal are escaped; a null pointer is an unknown name.
+    // Bytes that could do harm on a terminal are escaped. A null pointer means an unknown name.
     void name(const char* text) {
         if (text == nullptr) text = "?";
         while (*text != '\0') {
@@ -94,7 +95,7 @@ private:
     fixed_text text_;
 };
 
-// What an estimate stands on: "  (4 samples: few; 95%: 797..5268)".
+// What an estimate is based on: "  (4 samples: few; 95%: 797..5268)".
 template <class Writer>
 void print_support(Writer& line, const snapshot::row& row, const snapshot::window_info& info) {
     line.name("  (");
@@ -134,7 +135,7 @@ void print_remark(Writer& line, const char* sentence) {
     line.end_line();
 }
 
-// What is alive as it was counted, where there are no rows.
+// Prints the counted live objects when there are no rows.
 template <class Writer>
 void print_alive(Writer& line, const snapshot::window_info& info, const char* more = "") {
     const char mark = info.record == recording::sampled ? '~' : '\0';
@@ -150,7 +151,7 @@ void print_alive(Writer& line, const snapshot::window_info& info, const char* mo
     line.end_line();
 }
 
-// Nothing that is alive was sampled: that is not the same as nothing is alive.
+// Says that no live object was sampled, which does not mean that no object is alive.
 template <class Writer>
 void print_unsampled(Writer& line, const snapshot::window_info& info) {
     line.name("allocscope: no sample is alive: up to ");

@@ -1,11 +1,11 @@
-// refusals.hpp - the snapshots of windows that record nothing: each says why.
+// refusals.hpp - snapshots of windows that record nothing; each says why.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   by measure/ when there is no engine, no window or no memory
 // Threads:  constants
 // Memory:   static; hidden, so that a plugin stays unloadable
 //
-// An empty report must never look like "no leaks" when nothing was looked at.
+// An empty report must never look like "no leaks" if nothing was recorded.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_REFUSALS_HPP
 #define ALLOCSCOPE_SNAPSHOT_REFUSALS_HPP
@@ -28,7 +28,7 @@ __attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_be
     constant_snapshot(
         "nothing is being recorded: no window is started. Call allocscope::start() first");
 
-// For an engine that cannot be used.
+// For a process whose engine cannot be used.
 inline snapshot refusal_snapshot(const engine* found) noexcept {
     const snapshot_data* data =
         found == nullptr ? &snapshot_without_engine : &snapshot_of_other_version;

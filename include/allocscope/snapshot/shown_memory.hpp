@@ -1,4 +1,4 @@
-// shown_memory.hpp - which snapshots say where the resident memory is, and in which words.
+// shown_memory.hpp - which snapshots show where the resident memory is, and in which words.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   by the writers of text, JSON, pages and saved snapshots
@@ -18,7 +18,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Null: nobody asked for it, or all numbers of the snapshot are changes.
+// Null if nobody asked for it, or if the snapshot is a difference.
 inline const memory_use* shown_memory(const snapshot::window_info& info) noexcept {
     return info.is_difference ? nullptr : info.memory;
 }

@@ -1,12 +1,12 @@
-// signed_numbers.hpp - numbers that are below 0 where a difference shrank.
+// signed_numbers.hpp - numbers of a difference, which may be negative.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   by whatever compares, sums or shows the numbers of a difference
 // Threads:  plain values
 // Memory:   none
 //
-// The numbers of rows and stacks count up; those of a difference are two's complement in the same
-// fields. To write one: plain/text_out.hpp, signed_decimal.
+// The numbers of rows and stacks are unsigned; a difference stores two's complement in the same
+// fields. To write such a number: plain/text_out.hpp, signed_decimal.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
 #define ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
@@ -19,12 +19,12 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Of a number in a difference.
+// Whether a number of a difference is negative.
 constexpr bool is_negative(std::uint64_t number) noexcept {
     return static_cast<std::int64_t>(number) < 0;
 }
 
-// How far it is from "no change"; the number itself where it only counts up.
+// The size of a change without its sign; in a snapshot that is no difference, the number itself.
 constexpr std::uint64_t size_of_change(std::uint64_t number, bool is_difference) noexcept {
     return is_difference && is_negative(number) ? std::uint64_t{0} - number : number;
 }

@@ -8,8 +8,8 @@
 //     allocscope::snapshot alive = window.stats();
 //     for (const auto& row : alive) use(row.objects, row.file, row.line, row.type);
 //
-// The block is made and freed by the engine (the module that holds the hooks), never charged to a
-// window. Texts are valid as long as any copy of the snapshot lives.
+// The engine (the module that holds the hooks) makes and frees the block, which is never charged to
+// a window. The texts are valid as long as any copy of the snapshot exists.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_HPP
@@ -40,22 +40,22 @@ enum class stack_value : int;
 
 class snapshot {
 public:
-    // One logical frame of a stack: inlined calls are frames of their own.
+    // One logical frame of a stack; an inlined call is a frame, too.
     struct frame {
         const char* function;   // demangled; "" when there is no symbol
-        const char* file;       // as the debug information has it, whole; "" when unknown
+        const char* file;       // the whole path, as in the debug information; "" when unknown
         int line;               // 0 when unknown
         int column;             // 0 when unknown
-        bool is_inlined;        // inlined into the next frame
+        bool is_inlined;        // whether it was inlined into the next frame
         std::uint64_t address;  // return address - 1, as in this process
         const char* module;     // file the code was loaded from; "" when unknown
         std::uint64_t offset;   // of the address in that module
     };
 
-    // All live objects of one file:line:type. The stack is that of the row's most numerous site.
+    // All live objects with one file:line:type. The stack is that of the site with most objects.
     struct row {
         std::uint64_t objects;  // in a difference: two's complement, cast to std::int64_t
-        std::uint64_t bytes;    // as requested; in a difference likewise
+        std::uint64_t bytes;    // as requested; in a difference like objects
         const char* file;       // shortened to what is left after the common directory; when there
                                 // is no line information: the function, else the module
         int line;               // 0 when unknown: then `offset` says where in `file` it is
@@ -66,14 +66,16 @@ public:
         const frame* frames;    // innermost first, starting at the caller of operator new
         std::size_t frame_count;
         std::size_t user_frame;  // index of the frame that gave file and line; frame_count if none
-        std::uint64_t samples;   // a sampled window: how many samples stand behind the estimate
-        // A sampled window: 95% intervals, objects_low <= objects <= objects_high. Otherwise equal
-        // to objects and bytes. In a difference two's complement; see docs/sampling.md.
+        std::uint64_t samples;   // in a sampled window: the samples behind the estimate
+        // In a sampled window: 95% intervals, objects_low <= objects <= objects_high. Otherwise
+        // they are equal to objects and bytes. In a difference they are two's complement. See
+        // docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
-        // How the type is known: "report", "allocator", "make_function", "vtable", "source" or
-        // "unsized_vtable"; "" when it is not. The last two are no proof: what is "source" was read
-        // in the source file, which may have changed since. See docs/types_and_places.md.
+        // How the type was found: "report", "allocator", "make_function", "vtable", "source" or
+        // "unsized_vtable"; "" when the type is not known. The last two are no proof: a type with
+        // "source" was read in the source file, which may have changed since. See
+        // docs/types_and_places.md.
         const char* type_source;
     };
 
@@ -85,19 +87,19 @@ public:
         std::uint64_t process_id;
     };
 
-    // What a window with options::details knows of a stack besides.
+    // What else is known about a stack in a window with options::details.
     struct stack_details {
-        // Alive when the window had most bytes alive, its first such moment. With several threads
-        // what others were just allocating or freeing may be in it or not.
+        // What was alive at the first moment at which the window had most bytes alive. With several
+        // threads, it may or may not include what other threads were just allocating or freeing.
         std::uint64_t peak_objects, peak_bytes;
-        // Allocations whose thread freed them before it allocated anything else.
+        // Allocations that their thread freed before it allocated anything else.
         std::uint64_t temporary;
-        // How long its objects lived, added up; those that are alive until now.
+        // The sum of the lifetimes of its objects; live objects count until now.
         std::uint64_t lifetime_us;
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
     };
 
-    // What one thread allocated at a stack, and what of it is alive, whoever freed the rest.
+    // What one thread allocated at a stack, and what of it is still alive, whoever freed the rest.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
         std::uint64_t objects, bytes;  // from here on as in the stack
@@ -109,12 +111,12 @@ public:
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
-    // with equal frames differ in their return addresses, modules or family.
+    // with equal frames may differ in their return addresses, modules or family.
     struct stack {
         const frame* frames;  // innermost first, starting at the caller of operator new
         std::size_t frame_count;
         std::size_t user_frame;         // as in the row
-        std::uint64_t objects, bytes;   // alive; in a difference two's complement, as all numbers
+        std::uint64_t objects, bytes;   // alive; all numbers are two's complement in a difference
         std::uint64_t allocations;      // since the window began
         std::uint64_t bytes_allocated;  // as requested
         const char* file;               // from here on as in the row
@@ -122,24 +124,25 @@ public:
         const char* type;
         const char* function;
         std::uint64_t offset;
-        std::uint64_t samples;  // a sampled window: how many of its samples are alive
+        std::uint64_t samples;  // in a sampled window: how many of its samples are alive
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const char* type_source;
-        // Which threads allocated here: `thread_count` of them. One: `thread` is its index in
-        // allocating_threads(). More: `by_thread` has a part for each. None: it is not known.
+        // Which threads allocated here; `thread_count` is their number. If it is 1, `thread` is the
+        // index in allocating_threads(). If it is larger, `by_thread` has a part for each. If it is
+        // 0, it is unknown.
         std::size_t thread_count;
         std::size_t thread;
         const thread_part* by_thread;
         const stack_details* details;  // null unless the window has them
     };
 
-    // A file that frames of stacks lie in.
+    // A file that contains code of frames.
     struct module {
         const char* path;
-        const char* build_id;   // in hexadecimal digits; "" when it has none or cannot be read
+        const char* build_id;   // hexadecimal digits; "" when the file has none or cannot be read
         std::uint64_t address;  // of its offset 0, as in this process
-        std::uint64_t size;     // from there to the end of its last segment; 0: not known
+        std::uint64_t size;     // from there to the end of its last segment; 0: unknown
     };
 
     // One point of the time series of a window.
@@ -147,19 +150,19 @@ public:
         std::uint64_t at_ns;  // since the window began
         std::uint64_t live_objects, live_bytes;
         std::uint64_t allocations, bytes_allocated;
-        const char* mark;  // a name for what happened here; "" mostly
+        const char* mark;  // a name for this moment; mostly ""
     };
 
     template <class T>
     using range = snapshot_range<T>;
 
-    // The totals again, with their 95% intervals; low == value == high unless sampled.
+    // The totals with their 95% intervals; low == value == high unless the window is sampled.
     struct window_estimates {
         estimate allocations, frees, live_objects;
         estimate bytes_allocated, bytes_freed, live_bytes;
     };
 
-    // What was allocated in one way: "operator new", or the name of a pool that reports.
+    // What was allocated in one way: by "operator new", or by a pool that reports, with its name.
     struct family {
         const char* name;
         std::uint64_t allocations, frees;
@@ -168,13 +171,13 @@ public:
         std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
     };
 
-    // Something that was not recorded, and how often.
+    // A kind of thing that was not recorded, and how often.
     struct loss {
-        const char* reason;  // a full sentence without a number
+        const char* reason;  // a full sentence without the number
         std::uint64_t count;
     };
 
-    // What a report needs to know beside the rows.
+    // What a report needs besides the rows.
     struct window_info {
         const char* name;
         recording record;
@@ -183,39 +186,38 @@ public:
         std::uint64_t duration_ns;       // from the start of the window to this snapshot
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
-        const loss* losses;              // only those that happened
+        const loss* losses;              // only the losses that happened
         std::size_t loss_count;
         bool is_difference;          // made by difference_from
         const char* not_recording;   // why nothing is being recorded; "" when it is
-        std::uint64_t sample_bytes;  // a sampled window: mean bytes between two samples; else 0
-        std::uint64_t samples;       // a sampled window: how many were taken; else 0
+        std::uint64_t sample_bytes;  // in a sampled window: mean bytes between samples; else 0
+        std::uint64_t samples;       // in a sampled window: how many were taken; else 0
         window_estimates estimates;
-        std::uint64_t window;    // tells windows of this process apart; 0: of none
-        bool is_of_two_windows;  // a difference of snapshots of two windows
-        // Other threads went on while this was read. So many of the objects and bytes may have been
-        // freed, by another thread than their own, before the snapshot was complete. In a
-        // difference: of both snapshots together.
+        std::uint64_t window;    // a different number for each window of this process; 0: no window
+        bool is_of_two_windows;  // the difference of snapshots of two windows
+        // Other threads continued while this was read. This many objects and bytes may have been
+        // freed, by other threads than those that allocated them, before the snapshot was complete.
+        // In a difference it is the sum of both snapshots.
         std::uint64_t uncertain_objects, uncertain_bytes;
-        // The totals by family, where not all is operator new's; estimates in a sampled window.
-        // None in a difference, but in one by difference() of report.hpp.
+        // The totals by family, if operator new was not the only one; estimates in a sampled
+        // window. A difference has none, unless it was made by difference() of report.hpp.
         const family* families;
         std::size_t family_count;
-        std::uint64_t process_id;    // whose window it was; 0: not known
-        std::int64_t taken_unix_ns;  // when; nanoseconds since 1970 (UTC)
-        const char* command;         // how the program was called; "" when not known
+        std::uint64_t process_id;    // the process of the window; 0: unknown
+        std::int64_t taken_unix_ns;  // when it was taken; nanoseconds since 1970 (UTC)
+        const char* command;         // the command line of the program; "" when unknown
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
-        // How many windows were merged into this snapshot; 0: it is of one. The peak is then the
-        // sum of their peaks, which is the most that it can have been.
+        // How many windows were merged into this snapshot; 0 if it is of one window. The peak of a
+        // merged snapshot is the sum of their peaks: the real one was at most that.
         std::uint64_t merged_windows;
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
-        bool has_peak_details;  // and these know what was alive at the peak: not those of a window
-                                // that another one with details was open with when it began
+        bool has_peak_details;     // false if another window with details was open at its start
     };
 
-    snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
+    snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window
     snapshot(const snapshot& other) noexcept;
     snapshot(snapshot&& other) noexcept;
     snapshot& operator=(const snapshot& other) noexcept;
@@ -224,7 +226,7 @@ public:
 
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept;
-    const row* begin() const noexcept;  // most numerous first
+    const row* begin() const noexcept;  // the row with most objects first
     const row* end() const noexcept;
     const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
 
@@ -232,32 +234,34 @@ public:
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
-    // Every stack of the window, most bytes alive first, then most bytes allocated: also those
-    // whose objects have all been freed. The first call names these, which may take as long as
-    // stats(); later ones cost nothing. What nested windows made the tables forget is in the totals
-    // alone: so the sum of `allocations` is at most info().totals.allocations. None in a window
-    // that only counts, or when memory for the names is refused: has_stacks() is then false.
+    // Every stack of the window, also those whose objects have all been freed. The stack with most
+    // bytes alive comes first, and among equal ones the stack with most bytes allocated. The first
+    // call finds the names, which may take as long as stats(); later calls cost nothing. What the
+    // tables forgot because of nested windows is only in the totals, so the sum of `allocations` is
+    // at most info().totals.allocations. There are no stacks in a window that only counts, or if
+    // memory for the names is refused; has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
-    // The files that the frames of stacks() lie in; the program itself first.
+    // The files that contain the code of the frames of stacks(); the program itself comes first.
     range<module> modules() const;
-    // The threads that allocated at stacks(), by process and number. None in a difference_from(),
-    // nor in a file of an allocscope that did not save them.
+    // The threads that allocated at stacks(), ordered by process and number. A difference_from()
+    // has none, nor has a file saved by an allocscope that did not write them.
     range<thread> allocating_threads() const;
 
-    // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
-    // negative (as std::int64_t), what went. Rows without a change are left out. Threads, families
-    // and details: difference(later, earlier) of report.hpp has them, too.
+    // What this snapshot has more than `earlier`, for each file:line:type: a positive number was
+    // added, a negative one (as std::int64_t) went. Rows without a change are left out.
+    // difference(later, earlier) of report.hpp also subtracts threads, families and details.
     snapshot difference_from(const snapshot& earlier) const;
 
-    // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
-    // next one: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
+    // The stacks that fit, and the rows that they make. This and the next function need
+    // <allocscope/report.hpp>: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
     snapshot filter(const stack_filter& wanted) const;
-    // The sums of the stacks by place, type, function, file, module or size, largest first.
+    // The sums of the stacks by place, type, function, file, module, size or thread; the largest
+    // comes first.
     snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
-    // Writes everything that a report can show into a file, which load_snapshot() reads again.
-    // Throws report_error. Needs <allocscope/report.hpp>.
+    // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws
+    // report_error. Needs <allocscope/report.hpp>.
     void save(const char* path) const;
 
     // For the engine: takes over one reference.
@@ -267,8 +271,8 @@ private:
     detail::snapshot_data* data_;
 };
 
-// Things that a snapshot keeps. It stays as long as the range does, so that a loop over
-// `window.stats().stacks()` is right.
+// Elements that a snapshot keeps. The range keeps the snapshot, so a loop over
+// `window.stats().stacks()` is correct.
 template <class T>
 class snapshot_range {
 public:
@@ -288,7 +292,7 @@ private:
 
 namespace detail {
 
-// What stacks() and modules() give.
+// The result of stacks() and modules().
 struct stack_table {
     const snapshot::stack* stacks;
     std::size_t stack_count;
@@ -298,7 +302,7 @@ struct stack_table {
     std::size_t thread_count = 0;
 };
 
-// The head of the block. The engine that made it also frees it, through `release`.
+// The head of the block. The engine that made the block also frees it, through `release`.
 struct snapshot_data {
     std::uint32_t references;
     void (*release)(snapshot_data*);
@@ -308,7 +312,8 @@ struct snapshot_data {
     std::uint64_t live_bytes;
     snapshot::window_info info;
     snapshot_data* (*difference)(const snapshot_data& later, const snapshot_data& earlier);
-    // Null: memory was refused. A null function: the snapshot knows no stacks.
+    // The result is null if memory was refused. The function is null if the snapshot knows no
+    // stacks.
     const stack_table* (*stacks)(const snapshot_data& of);
 };
 

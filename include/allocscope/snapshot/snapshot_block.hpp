@@ -1,10 +1,10 @@
-// snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
+// snapshot_block.hpp - the memory of one snapshot: its rows in order, and the data they point to.
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   by naming/rows_of_window.hpp and snapshot/snapshot_difference.hpp; by tests with rows
-//           of their own
-// Threads:  made by one; the last owner, on any thread, frees it
-// Memory:   pages of its own; what it only points to it keeps alive
+// Called:   by naming/rows_of_window.hpp and snapshot/snapshot_difference.hpp; by tests that make
+//           their own rows
+// Threads:  one thread makes it; the last owner, on any thread, frees it
+// Memory:   its own pages; it keeps alive what else it points to
 //
 //     head {snapshot_data, name, losses} | rows | texts of this snapshot alone
 //       |                                   |
@@ -36,13 +36,13 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// Rows of one file have one text for it.
+// Rows of one file share one text.
 ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
     return a == b ? 0 : std::strcmp(a, b);
 }
 
-// Most objects first (in a difference: the largest change), then most bytes. What is still equal
-// goes by its texts, so that the order does not depend on how the rows were found.
+// Most objects first (in a difference: the largest change), then most bytes. Rows that are still
+// equal are ordered by their texts, so that the order does not depend on how the rows were found.
 inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, bool is_difference) {
     if (a.objects != b.objects) {
         const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
@@ -75,13 +75,13 @@ namespace detail {
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
 
-// What must stay as long as something else: `let_go(what)` is called at the end of that.
+// Something that must live as long as its keeper, which at its own end calls `let_go(what)`.
 struct kept_thing {
     void* what;
     void (*let_go)(void* what);
 };
 
-// Stacks that have been worked out after the block was finished, with the memory they are in.
+// Stacks that were found after the block was finished, with their memory.
 struct later_stacks {
     stack_table table;  // first: a pointer to it is a pointer to this
     kept_thing kept;    // what their frames point into
@@ -90,8 +90,7 @@ struct later_stacks {
 
 class snapshot_block {
 public:
-    // Works out the stacks of a block. `source` is what set_stacks() was given. Throws
-    // std::bad_alloc.
+    // Finds the stacks of a block. `source` is the argument of set_stacks(). Throws std::bad_alloc.
     using stack_finder = void (*)(const snapshot_data& of, const void* source, later_stacks& made);
 
     snapshot_block() {
@@ -108,7 +107,7 @@ public:
     // For texts and frames that nobody else keeps.
     ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
-    // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
+    // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
     void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
@@ -116,7 +115,8 @@ public:
         head_->parents[head_->parents[0] != nullptr ? 1 : 0] = kept;
     }
 
-    // The rows, in any order; `info` says how they were recorded. Once. Throws std::bad_alloc.
+    // Adds the rows, in any order; `info` says how they were recorded. Call it once. Throws
+    // std::bad_alloc.
     void add_rows(const list<snapshot::row>& rows, const snapshot::window_info& info,
                   arena& scratch) {
         list<snapshot::row> placed{memory_};
@@ -125,7 +125,7 @@ public:
         sort_rows(placed, info, scratch);
     }
 
-    // The same of rows that lie in memory().
+    // The same for rows that lie in memory().
     void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
         list<snapshot::row*> order{scratch};
         order.reserve(rows.size());
@@ -138,7 +138,7 @@ public:
         set_rows(rows, info);
     }
 
-    // The same of rows that lie in memory() and are in order already.
+    // The same for rows that lie in memory() and are already in order.
     void set_rows(const list<snapshot::row>& rows, const snapshot::window_info& info) noexcept {
         snapshot_data& data = head_->data;
         for (snapshot::row& row : rows) {
@@ -151,7 +151,7 @@ public:
         data.row_count = rows.size();
     }
 
-    // The totals by family. Once. Throws std::bad_alloc.
+    // Adds the totals by family. Call it once. Throws std::bad_alloc.
     void add_families(const list<snapshot::family>& families) {
         list<snapshot::family> placed{memory_};
         placed.reserve(families.size());
@@ -160,20 +160,20 @@ public:
         head_->family_count = placed.size();
     }
 
-    // The stacks, which `find` works out when somebody asks for them. `source` lies in memory().
+    // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
     void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
     }
-    // The stacks themselves; the table and what it points to lie in memory().
+    // Sets the stacks themselves; the table and what it points to lie in memory().
     void set_stacks(const stack_table& table) noexcept {
         head_->stacks.store(&table, memory_order::relaxed);
         head_->data.stacks = &stacks_in;
     }
 
-    // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
-    // not_recording and the reasons must be constants or kept.
+    // Returns the finished block, with one reference. Copies the name (the first 63 bytes) and the
+    // losses. not_recording and the reasons of losses must be constants, or be kept.
     snapshot_data* finish(const snapshot::window_info& info) noexcept {
         head& made = *head_;
         head_ = nullptr;
@@ -199,17 +199,19 @@ public:
         return &made.data;
     }
 
-    // Of a finished block: what keep() was given, later and earlier.
+    // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
+    // one.
     static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
-    // A difference has those of both snapshots; equal reasons are one.
+    // A difference has the losses of both snapshots; equal reasons are listed once.
     static constexpr std::size_t most_losses = 32;
     static constexpr std::size_t name_bytes = 64;
 
 private:
-    // `order` says which row comes to each place. Ring by ring: the first row of a ring makes room.
+    // `order` says which row comes to each place. The rows are moved ring by ring; the first row of
+    // a ring is saved to make room.
     static void move_into_order(snapshot::row* rows, list<snapshot::row*>& order) noexcept {
         for (std::size_t first = 0; first < order.size(); ++first) {
             if (order[first] == nullptr) continue;
@@ -233,7 +235,7 @@ private:
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
-        stack_finder find_stacks;  // null: `stacks` lie in the block
+        stack_finder find_stacks;  // null: the stacks lie in the block
         const void* source;
         atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
@@ -250,7 +252,7 @@ private:
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
-    // Two threads may work the stacks out at once; those of the slower one are dropped.
+    // Two threads may find the stacks at the same time; the slower one's result is dropped.
     static const stack_table* stacks_in(const snapshot_data& of) {
         head& block = head_of(of);
         const stack_table* known = block.stacks.load(memory_order::acquire);
@@ -289,7 +291,7 @@ private:
         head& block = head_of(*data);
         let_go(block);
         arena last;
-        last.take(block.memory);  // the block goes with it
+        last.take(block.memory);  // this frees the block
     }
 
     arena memory_;

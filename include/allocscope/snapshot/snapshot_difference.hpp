@@ -1,13 +1,13 @@
-// snapshot_difference.hpp - what one snapshot has more than an earlier one, place by place.
+// snapshot_difference.hpp - what a snapshot has more than an earlier one, place by place.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::difference, by snapshot::difference_from()
 // Threads:  any; both snapshots are immutable
-// Memory:   the block of the result, which keeps both snapshots: its rows point into them
+// Memory:   the block of the result, which keeps both snapshots, because its rows point into them
 //
-// Rows of the two snapshots are the same place when path, line (or offset) and type are equal. The
-// path is that of the frame which gave the row its line: the shortened names of the two snapshots
-// may have lost different directories.
+// Two rows are the same place if path, line (or offset) and type are equal. The path is that of the
+// frame that gave the row its line, because different directories may have been cut off the names
+// of the two snapshots.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
@@ -33,13 +33,13 @@ namespace detail {
 
 // --- names ---
 
-// The path that `row.file` was shortened from; "" when it is not known.
+// The path from which `row.file` was shortened; "" if it is unknown.
 inline text whole_path_of(const snapshot::row& row) noexcept {
     if (row.line == 0 || row.user_frame >= row.frame_count) return {};
     return row.frames[row.user_frame].file;
 }
 
-// The directory that several paths lost when they were shortened, with its last '/'.
+// The directory that was cut off several paths, with its last '/'.
 struct cut_directory {
     text directory;
     bool is_known = false;
@@ -56,8 +56,9 @@ struct cut_directory {
     }
 };
 
-// The name of a row's file in the difference. Two snapshots that were shortened alike keep their
-// names; otherwise the paths of both lose what both lost. Two files never get one name.
+// The name of a row's file in the difference. If both snapshots cut off the same directory, names
+// stay as they are. Otherwise only the common part of both directories is cut off. Two files never
+// get the same name.
 class difference_names {
 public:
     difference_names(const snapshot_data& later, const snapshot_data& earlier, arena& scratch)
@@ -96,17 +97,17 @@ private:
         if (are_alike || !path.ends_with(row.file)) return row.file;
         cut_directory both = later;
         both.meet(earlier.directory);
-        // Only the root in common: whole paths say more.
+        // If only the root is common, whole paths say more.
         return path.substr(both.directory == "/" ? 0 : both.directory.size());
     }
 
     cut_directory cuts_[2][2];
-    table<text, text> owners_;  // of each name, the path
+    table<text, text> owners_;  // the path of each name
 };
 
 // --- rows ---
 
-// What two rows have in common when they are the same place.
+// What two rows share if they are the same place.
 inline text key_of(const snapshot::row& row, arena& scratch) {
     const text path = whole_path_of(row);
     text_out key{scratch};
@@ -128,7 +129,7 @@ inline snapshot::row place_of_row(const snapshot::row& row, const char* file) no
     return made;
 }
 
-// The rows of both, merged by place, with the numbers of `later` minus those of `earlier`.
+// Merges the rows of both by place; the numbers are those of `later` minus those of `earlier`.
 inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
                             const snapshot_data& later, const snapshot_data& earlier) {
     arena& scratch = changed.memory();
@@ -158,8 +159,8 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
 
 // --- the head ---
 
-// Two snapshots of one window count the same losses, so they are not added up: of each reason, the
-// larger number.
+// Two snapshots of one window count the same losses. So for each reason the larger number is taken,
+// not the sum.
 inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>& losses) {
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         const snapshot::loss& loss = info.losses[i];
@@ -173,7 +174,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
     }
 }
 
-// `snapshot{}` as one side means "nothing", and is no reason to doubt the result.
+// `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
 inline bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
@@ -236,7 +237,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     return about;
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_data& earlier) {
     snapshot_block block;
     if (!block.has_memory()) return nullptr;

@@ -1,12 +1,12 @@
-// snapshot_members.hpp - what the members of class snapshot do.
+// snapshot_members.hpp - the members of class snapshot.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   included by snapshot/snapshot.hpp, never by itself
-// Threads:  the reference count is atomic, everything else is only read
+// Threads:  the reference count is atomic; everything else is only read
 // Memory:   none; the block belongs to the engine that made it
 //
-// Two snapshots have no block of their own: the one that comes from no window, and the one whose
-// memory was refused. Both are constants with a reference count of 0, which is never changed.
+// Two snapshots have no block of their own: the one that belongs to no window, and the one whose
+// memory was refused. Both are constants with a reference count of 0, which never changes.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
@@ -64,7 +64,7 @@ __attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of
 __attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
     constant_snapshot("memory for the rows of this snapshot was refused");
 
-// What to hand out when a block could not be had.
+// The snapshot to return if there was no memory for a block.
 inline snapshot refused_snapshot() noexcept {
     return snapshot{
         const_cast<snapshot_data*>(&snapshot_without_memory)};  // count 0: never written
@@ -74,12 +74,13 @@ inline bool is_counted(const snapshot_data* data) noexcept {
     return data != nullptr && __atomic_load_n(&data->references, __ATOMIC_RELAXED) != 0;
 }
 
-// Relaxed: whoever copies already holds a reference, so the block cannot go meanwhile.
+// Relaxed is enough: the caller holds a reference, so the block cannot be freed in the meantime.
 inline void add_reference(snapshot_data* data) noexcept {
     if (is_counted(data)) __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
-// Release, so that this owner's reads come before the free; acquire for the last one, which frees.
+// Release, so that this owner's reads come before the free; acquire for the last owner, which frees
+// the block.
 inline void drop_reference(snapshot_data* data) noexcept {
     if (!is_counted(data)) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
@@ -89,7 +90,7 @@ inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept 
     return data != nullptr ? *data : snapshot_of_no_window;
 }
 
-// Whether a window was counted, also when its rows could not be had.
+// Whether a window was counted, even if there was no memory for its rows.
 inline bool has_totals(const snapshot::window_info& info) noexcept {
     return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
 }
@@ -183,7 +184,7 @@ inline snapshot::range<snapshot::thread> snapshot::allocating_threads() const {
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {
     const detail::snapshot_data& later_data = detail::data_or_nothing(data_);
     const detail::snapshot_data& earlier_data = detail::data_or_nothing(earlier.data_);
-    // Only a block knows how to make another one.
+    // Only an engine's block has the function that makes another block.
     const auto subtract =
         later_data.difference != nullptr ? later_data.difference : earlier_data.difference;
     if (subtract == nullptr) return *this;

@@ -1,7 +1,7 @@
-// stack_order.hpp - in which order snapshot::stacks() gives them.
+// stack_order.hpp - the order of snapshot::stacks().
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   by whatever makes a list of stacks: naming/stacks_of_window.hpp,
+// Called:   by everything that makes a list of stacks: naming/stacks_of_window.hpp,
 //           snapshot/stacks_of_difference.hpp
 // Threads:  any
 // Memory:   as much as the list, while it is sorted

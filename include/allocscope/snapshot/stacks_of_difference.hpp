@@ -1,12 +1,12 @@
-// stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
+// stacks_of_difference.hpp - merges the stacks of two snapshots: what each has more or less.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() of a difference
 // Threads:  any; the difference is immutable
 // Memory:   160 bytes for each stack that has changed
 //
-// Stacks of the two snapshots are the same when all their frames and types are. The frames are
-// compared as texts: one of the snapshots may have been read from a file.
+// Two stacks are the same if all their frames and their types are equal. The frames are compared as
+// texts, because one of the snapshots may come from a file.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 #define ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
@@ -30,7 +30,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A stack as a key: by what its frames say.
+// A stack as a key: two are equal if their types and all their frames are equal as texts.
 struct stack_names {
     const snapshot::stack* of;
 };

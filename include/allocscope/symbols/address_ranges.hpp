@@ -1,17 +1,17 @@
-// address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
+// address_ranges.hpp - many address ranges, each with a number; finds those that hold an address.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by the indexes of symbols, units, functions, inlined calls and lines
 // Threads:  one
-// Memory:   32 bytes a range, of the given arena
+// Memory:   32 bytes for each range, in the given arena
 //
-// Ranges are sorted by their low end, and each remembers the highest end of all before and
-// including itself, so that a search walking back knows when to stop although ranges may nest.
+// Ranges are sorted by their low end. Each also stores the highest end of all ranges up to itself,
+// so a backward search knows when to stop, although ranges may be nested.
 //
 //     low        [1000 ...................... 2000)          highest 2000
 //                     [1100 .. 1200)                         highest 2000
 //                                   [1300 .. 1400)           highest 2000   <- search for 1250
-//     1250: starts at the last low <= 1250, walks back, finds the first range, and stops there.
+// A search for 1250 starts at the last low <= 1250, goes back, finds the first range, and stops.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
@@ -40,28 +40,28 @@ struct address_range {
 
 class address_ranges {
 public:
-    address_ranges() noexcept = default;  // empty for good
+    address_ranges() noexcept = default;  // always empty
     explicit address_ranges(arena& memory) noexcept : ranges_(memory) {}
 
     void add(std::uint64_t low, std::uint64_t high, std::uint64_t value);
 
-    // To be called once, after the last add() and before the first search.
+    // Call it once, after the last add() and before the first search.
     void finish();
-    // The same of ranges that were gathered in borrowed memory, and now move to `kept`.
+    // The same for ranges that were collected in borrowed memory and now move to `kept`.
     void finish_in(arena& kept);
 
-    // One walk over all ranges that hold an address, from the one that begins last.
+    // A loop over all ranges that hold an address; it starts with the one that begins last.
     struct walk {
         std::uint64_t address;
         std::size_t next;
         int steps;
     };
     walk walk_to(std::uint64_t address) const noexcept;  // one thread at a time
-    const address_range* next(walk& at) const noexcept;  // null: that was the last one
+    const address_range* next(walk& at) const noexcept;  // null: there is no other
 
-    // The narrowest range that holds the address; among equals the one added first, since the
-    // linker keeps the first of several copies of a function and gives the others its address.
-    // Null: none.
+    // The narrowest range that holds the address. Among equal ranges it is the one added first,
+    // because the linker keeps the first of several copies of a function and gives the others its
+    // address. Null: none.
     const address_range* find(std::uint64_t address) const noexcept;
 
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return ranges_.empty(); }
@@ -70,11 +70,12 @@ public:
 private:
     void sort_in(arena& scratch);
 
-    // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
+    // Real ranges are nested a few levels deep; this ends the search in a file made to slow us
+    // down.
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
-    mutable std::size_t found_last_ = 0;  // neighbours are often asked about one after the other
+    mutable std::size_t found_last_ = 0;  // neighbouring addresses often follow each other
     bool is_sorted_ = true;
 };
 

@@ -1,11 +1,11 @@
-// code_location.hpp - what is known about one code address: module, symbol, logical frames.
+// code_location.hpp - what is known about a code address: module, symbol, logical frames.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   filled by symbols/symbolizer.hpp, read by whoever names things in reports
+// Called:   filled by symbols/symbolizer.hpp, read by everything that names code in reports
 // Threads:  plain data
 // Memory:   the texts and frames belong to whoever filled it in
 //
-// One address can stand in several functions at once, since callees are inlined:
+// One address can belong to several functions at once, because calls are inlined:
 //
 //     frames[0]  std::allocator<int>::allocate(unsigned long)   new_allocator.h:137   inlined
 //     frames[1]  std::vector<int>::reserve(unsigned long)       vector.tcc:80         inlined
@@ -28,18 +28,18 @@ namespace symbolize {
 
 struct code_frame {
     text function;      // demangled; "" when unknown
-    text linkage_name;  // as the linker knows it; "" when the debug information has none
+    text linkage_name;  // the linker's name; "" when the debug information has none
     text file;          // with its directory, as the debug information has it; "" unknown
     int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    // True: the compiler gave the call no line, and this is one close by.
+    // True: the compiler gave the call no line, and this line is one close to it.
     bool is_nearby = false;
-    // True: there is a line, which is one of the library's and would be taken for the function's.
+    // True: there is a line, but it is the library's and would be taken for the function's.
     bool is_line_withheld = false;
-    // Of the code before and behind in the same function and file, where that is another line; 0:
-    // there is none.
+    // The lines of the code before and after the call in the same function and file, if they differ
+    // from its own; 0: there is none.
     int line_before = 0;
     int line_behind = 0;
 };
@@ -47,7 +47,7 @@ struct code_frame {
 struct code_location {
     std::uint64_t address = 0;
     text module;                      // path of the program or library; "" when in none
-    std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
     bool is_unloaded = false;         // the module is gone, and so is its file
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
@@ -55,8 +55,8 @@ struct code_location {
     list<code_frame> frames;
 };
 
-// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
-// the debug information that a package has for them is not read.
+// Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
+// of theirs, so their debug information is not read even if a package has it.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
@@ -70,8 +70,8 @@ inline bool is_system_library(text path) noexcept {
     return false;
 }
 
-// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
-// scope the debug information does not tell.
+// Whether a file is a header of libstdc++ or libc++: everything in these is the library's, even a
+// function whose scope the debug information does not have.
 inline bool is_standard_header(text file) noexcept {
     return file.contains("/include/c++/");
 }

@@ -1,12 +1,12 @@
-// debug_entries.hpp - walking the entries of one unit of debug information.
+// debug_entries.hpp - loops over the entries of one unit of debug information.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by the indexes of units, functions and inlined calls
 // Threads:  one
 // Memory:   the abbreviations of one unit, in the given arena
 //
-// An entry is stepped over in a few additions: the values of fixed sizes that stand side by side
-// are one step. That makes walking whole units cheap enough to do without the optional sibling
+// An entry is skipped with a few additions, because neighbouring values of fixed size are one step.
+// So a loop over a whole unit is fast enough without the optional sibling links.
 // links.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
@@ -29,7 +29,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
-// How much may still be done before a file counts as made to waste time.
+// How many more steps are allowed before a file counts as made to waste time.
 struct step_budget {
     std::uint64_t left = 0;
     bool take() { return left != 0 && left-- != 0; }
@@ -41,12 +41,12 @@ struct abbreviation {
     std::uint32_t attribute_count = 0;
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
-    std::uint32_t bytes_behind = 0;  // of fixed size, behind the last step
+    std::uint32_t bytes_behind = 0;  // of fixed size, after the last step
     std::uint16_t tag = 0;
     bool has_children = false;
     bool has_code = false;     // an address or a list of ranges
-    bool opens_scope = false;  // names of its children are looked for in it
-    bool names_type = false;   // or a namespace
+    bool opens_scope = false;  // names of its children are looked up in it
+    bool names_type = false;   // or names a namespace
 };
 
 // A namespace, a class or a function.
@@ -63,7 +63,7 @@ inline bool names_a_type(std::uint16_t tag) noexcept {
            tag == detail::dwarf::tag_imported_declaration;
 }
 
-// A value, and the bytes that it always takes (dwarf_form_varies: they differ).
+// A value, and the number of bytes that it always takes (dwarf_form_varies: they differ).
 struct entry_attribute {
     std::uint16_t name;
     std::uint16_t form;
@@ -71,7 +71,7 @@ struct entry_attribute {
     std::int64_t implicit_value;
 };
 
-// Values of fixed size, and one behind them that is not.
+// Values of fixed size, followed by one that has no fixed size.
 struct entry_step {
     std::uint32_t bytes;
     std::uint16_t form;
@@ -79,9 +79,10 @@ struct entry_step {
 
 class abbreviation_table {
 public:
-    abbreviation_table() noexcept = default;  // empty for good
+    abbreviation_table() noexcept = default;  // always empty
 
-    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
+    // If `only_code` is not 0, the table has only that abbreviation, if it is found within the
+    // budget.
     abbreviation_table(arena& memory, detail::byte_view section, const detail::dwarf_unit& unit,
                        std::uint64_t only_code = 0, step_budget* budget = nullptr);
 
@@ -175,8 +176,8 @@ ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
     return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
 }
 
-// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
-// children, is passed with a null shape.
+// Goes from entry to entry in the order of the bytes. An empty entry, which ends a list of
+// children, is reported with a null shape.
 class entry_walker {
 public:
     entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
@@ -192,14 +193,14 @@ public:
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
 
-    // Passes the children of the entry, the last of which ends at `end`: the empty entry is next.
+    // Skips the children of the entry, the last of which ends at `end`. The empty entry is next.
     void skip_children(std::uint64_t end) noexcept {
         in_.seek(end);
         shape_ = nullptr;
         next_depth_ = depth_ + 1;
     }
 
-    // The entry's values one after the other; the name of the attribute and what it is.
+    // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
     // The same, for loops that see many entries.
@@ -241,7 +242,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
     return next_value_inline(name, value);
 }
 
-// Moves `at` over the values of the entry. False: they do not end where the unit does.
+// Moves `at` over the values of the entry. Returns false if they go beyond the end of the unit.
 ALLOCSCOPE_FAST_PATH bool entry_walker::skip_values(std::size_t& at) noexcept {
     const detail::byte_view bytes = in_.bytes();
     const entry_step* step = table_.steps(*shape_);

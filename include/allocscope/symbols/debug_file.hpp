@@ -1,20 +1,20 @@
-// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+// debug_file.hpp - finds the separate file with the debug information of a module.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, when a file has no debug information of its own
 // Threads:  one
 // Memory:   of the given arena
 //
-// Packages and build systems keep debug information in a file of its own. It is looked for by the
-// build id, and by the name that .gnu_debuglink gives:
+// Packages and build systems keep debug information in a separate file. It is looked for by the
+// build id, and by the name in .gnu_debuglink:
 //
 //     /usr/lib/debug/.build-id/ab/cdef.debug          packages
 //     ~/.cache/debuginfod_client/abcdef/debuginfo     what a debugger has fetched before
 //     NAME, .debug/NAME                               beside the module
 //     /usr/lib/debug/FOLDER/NAME
 //
-// A file is believed when it has the build id of the module; for a module without one, when it has
-// the checksum that .gnu_debuglink tells.
+// A file is believed if it has the build id of the module. For a module without build id, it must
+// have the checksum in .gnu_debuglink.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
@@ -37,7 +37,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+// The checksum of a whole file as in .gnu_debuglink (CRC-32); 0 if the file cannot be read.
 inline std::uint32_t checksum_of_file(const char* path) noexcept {
     std::uint32_t table[256];
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -60,7 +60,8 @@ inline std::uint32_t checksum_of_file(const char* path) noexcept {
     return at == 0 ? 0 : ~sum;
 }
 
-// Where a file with that build id may be, the likeliest first; "": no such folder is known.
+// The possible paths of a file with that build id, the likeliest first; "": no such folder is
+// known.
 struct paths_of_build_id {
     text paths[3];
 
@@ -85,13 +86,13 @@ struct paths_of_build_id {
     }
 };
 
-// Where a file really lies.
+// The path of a file after all links have been followed.
 class real_path {
 public:
     explicit real_path(const char* path) {
         if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
     }
-    text path() const noexcept { return path_; }  // "": it cannot be told
+    text path() const noexcept { return path_; }  // "": it is unknown
     text folder() const noexcept { return path().substr(0, path().rfind('/') + 1); }
 
 private:
@@ -106,7 +107,7 @@ public:
         read_link();
     }
 
-    // Null: there is none that can be believed.
+    // Null if there is no file that can be believed.
     object_bytes* find() {
         const text folder = home_.folder();
         object_bytes* found = nullptr;
@@ -122,7 +123,7 @@ public:
     }
 
 private:
-    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    // The name ends with a zero byte; the checksum follows at a multiple of four.
     void read_link() {
         const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
         if (bytes.size < 8 || bytes.size > PATH_MAX) return;

@@ -3,11 +3,11 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/symbolizer.hpp; by tests with the bytes of a file
 // Threads:  one
-// Memory:   what was read of the file, in an arena of its own until release(); what it answers is
-//           kept
+// Memory:   what was read of the file, in its own arena until release(); results are kept
 //
-// Addresses are as linked: run-time address minus the module's base. The debug sections are read
-// when the first address is resolved; whatever cannot be read only makes the answer poorer.
+// Addresses are linked addresses: the run-time address minus the module's base. The debug sections
+// are read when the first address is resolved. If something cannot be read, the answer just says
+// less.
 //
 //     debug_object object{texts, "/usr/bin/example"};
 //     code_location location;
@@ -50,21 +50,21 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is known of the module whose file it is to be; nothing is known of a file on its own.
+// What is known about the module to which the file should belong; nothing for a file by itself.
 struct expected_file {
-    detail::build_id id;            // if it has one, the rest does not matter
+    detail::build_id id;            // if there is one, the other members do not matter
     std::uint64_t inode = 0;        // 0: not known
     std::uint64_t fingerprint = 0;  // 0: there is none
-    const char* loader_path = "";   // goes with it; must stay
+    const char* loader_path = "";   // belongs to it; must stay valid
     bool is_known_by_id = false;    // the fingerprint is that of an id
 };
 
 class debug_object {
 public:
-    // Another file than the expected one tells nothing. The path must stay.
+    // If the file is not the expected one, it gives no answers. The path must stay valid.
     debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
         : texts_(texts), path_(path), expected_(expected) {}
-    // The bytes must stay.
+    // The bytes must stay valid.
     debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
     debug_object(const debug_object&) = delete;
     debug_object& operator=(const debug_object&) = delete;
@@ -74,7 +74,8 @@ public:
         return is_trusted_;
     }
 
-    // Adds symbol and frames to `location`. The frames lie in `memory`; null: beside the texts.
+    // Adds symbol and frames to `location`. The frames lie in `memory`; if it is null, beside the
+    // texts.
     void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
         location.frames = list<code_frame>{memory != nullptr ? *memory : texts_.memory()};
         if (!is_readable()) return;
@@ -92,7 +93,7 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
-    // Where a function begins that the symbol table names; 0: it names none.
+    // The address at which a function of the symbol table begins; 0 if it is not there.
     std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
@@ -103,7 +104,7 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto the code is in other units than what it was compiled from.
+        // With -flto the code belongs to another unit than the source from which it was compiled.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
@@ -115,8 +116,8 @@ public:
         return known;
     }
 
-    // What a name means in the function at an address that is called `function`, as a frame of it
-    // says; "" when that is not certain.
+    // The meaning of a name in the function at an address. `function` is the name of the function
+    // in a frame. "" if the meaning is not certain.
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -148,10 +149,10 @@ public:
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
-    // Gives the memory back; the next question reads the file again.
-    // Of the file. Not known when it cannot be read.
+    // The build id of the file; unknown if the file cannot be read.
     detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
 
+    // Frees the memory; the next question reads the file again.
     void release() {
         object_ = nullptr;
         debug_ = nullptr;
@@ -178,7 +179,7 @@ private:
         bool is_kept = false;
     };
 
-    // A file that was replaced while it was not open is no more believed than another one.
+    // A file that was replaced while it was not open is not believed either.
     void open() {
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
@@ -199,7 +200,7 @@ private:
         if (separate != nullptr) debug_ = separate;
     }
 
-    // A file without an id is not that of a module with one.
+    // If the module has an id, a file without id does not belong to it.
     bool is_expected() const {
         const detail::build_id& id = object_->id();
         if (expected_.id.known()) return id.equals(expected_.id);
@@ -248,7 +249,7 @@ private:
         return known->describe();
     }
 
-    // "read@@LIBRARY_2" is "read". The texts go with release().
+    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
     symbol_name name_of(const char* symbol) {
         if (symbol == nullptr) return {};
         if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
@@ -260,7 +261,7 @@ private:
         return name;
     }
 
-    // In texts that stay.
+    // The same in texts that stay.
     symbol_name kept_name_of(const char* symbol) {
         symbol_name name = name_of(symbol);
         if (symbol == nullptr || name.is_kept) return name;
@@ -295,8 +296,8 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // What was inlined is told by another file that is not there. The library's line would
-            // be taken for one of the function that the symbol names.
+            // The inlined calls are in another file, which does not exist here. The library's line
+            // would be taken for a line of the function that the symbol names.
             if (is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
@@ -315,14 +316,15 @@ private:
         add_frame(location, frame);
     }
 
-    // What the frames of one function are made of.
+    // The data from which the frames of one function are made.
     struct frame_source {
         entry_names& names;
         const line_table& lines;
         const nearby_lines& nearby;
     };
 
-    // `frame` has the place of the innermost call before, of the outermost one afterwards.
+    // Before the call, `frame` has the place of the innermost call; afterwards that of the
+    // outermost.
     void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
                      code_location& location, code_frame& frame) {
         std::size_t count = 0;
@@ -348,9 +350,9 @@ private:
         }
     }
 
-    // What the code around it tells of the line of a frame, the one of an inlined call (its number
-    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
-    // of its function.
+    // Finds the line of a frame with the help of the code around it. The frame is that of an
+    // inlined call (its number + 1) or of the function (0). A call without a line gets the line of
+    // the code before it, or that of its function.
     void find_line(code_frame& frame, const frame_source& source, std::size_t call,
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
@@ -370,7 +372,7 @@ private:
             return;
         }
         if (name.line == 0) return;
-        // What was split off has no lines of its own.
+        // A split unit has no lines of its own.
         const debug_unit* unit =
             &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
@@ -378,10 +380,9 @@ private:
         frame.line = small(name.line);
     }
 
-    // The symbol table's name is preferred, since it is always there and always whole. But where it
-    // names a part that the compiler split off ("load.cold"), or another function that was merged
-    // into the same code, the debug information says which function the lines belong to. So it does
-    // when a name was not demangled.
+    // The symbol table's name is preferred, because it is always complete. The debug information
+    // names the function if there is no symbol, if the symbol is a part that the compiler split
+    // off ("load.cold") or another function merged into the same code, or if it was not demangled.
     void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
         const bool has_own = !name.linkage.empty() && name.function != name.linkage;
         const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
@@ -405,17 +406,17 @@ private:
     const char* path_ = nullptr;  // null: file_ is the file
     detail::byte_view file_;
     expected_file expected_;
-    detail::file_identity identity_;  // of the file when it was opened first
+    detail::file_identity identity_;  // of the file when it was first opened
     bool was_open_ = false;
     bool is_trusted_ = false;
     arena memory_;
-    // Null until they are needed, and after release(); in memory_.
+    // Null until they are needed, and after release(). They lie in memory_.
     object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
+    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
     module_symbols* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by where the name stands
+    table<const void*, symbol_name> symbol_names_;  // by the address of the name
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
     table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry

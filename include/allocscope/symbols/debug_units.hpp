@@ -1,13 +1,13 @@
-// debug_units.hpp - which unit of the debug information describes an address.
+// debug_units.hpp - finds the unit of the debug information that describes an address.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, inline_lookup.hpp, entry_names.hpp
 // Threads:  one
-// Memory:   of the debug sections of one file what was looked at, 340 bytes a unit, and what was
-//           asked of a unit
+// Memory:   the parts of the debug sections that were read, 340 bytes for each unit, and what was
+//           asked about a unit
 //
-// The first entries of all units are read once: they say which addresses a unit covers. What is
-// inside a unit is read when an address first falls into it.
+// The first entries of all units are read once, because they say which addresses a unit covers. The
+// contents of a unit are read when an address first belongs to it.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
@@ -46,10 +46,10 @@ struct entry_scope {
 
 struct debug_unit {
     detail::dwarf_unit header;
-    debug_units* home = nullptr;  // whose sections it is in
+    debug_units* home = nullptr;  // the owner of the sections that contain it
     const char* directory = "";
-    const char* split_name = "";  // of the file that describes its functions; "": it does itself
-    bool is_partial = false;      // what several units have in common
+    const char* split_name = "";  // of the file that describes its functions; "": this file
+    bool is_partial = false;      // what several units share
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -61,16 +61,18 @@ struct debug_unit {
 
 class debug_units {
 public:
-    // Everything that is read of the object lives in `memory`. `file` is dwarf_in_supplement for
+    // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
+    // dwarf_in_supplement.
     // a supplementary file.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, from the sections that it was put into. Empty
-    // when they belong to another one.
+    // The unit that was split off from `skeleton`, read from its own sections. Empty if these
+    // belong to another unit.
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
-    // Those whose names end so. `is_late`: the large ones are read where somebody wants them.
+    // The sections whose names end with `suffix`. `is_late`: large sections are read only where
+    // they are needed.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
                                                 text suffix, bool is_late = false);
 
@@ -83,7 +85,7 @@ public:
         return range == nullptr ? nullptr : load(units_[range->value]);
     }
 
-    // Whether another file describes what is in some of them.
+    // Whether another file describes the contents of some units.
     bool are_split() const noexcept {
         for (const debug_unit& unit : units_) {
             if (*unit.split_name != '\0') return true;
@@ -91,10 +93,10 @@ public:
         return false;
     }
 
-    // The first one; null: there is none.
+    // The first unit; null if there is none.
     debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
 
-    // The unit whose bytes hold the entry that a reference leads to; null: none.
+    // The unit that contains the entry of a reference; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
 
     // The entry of a type that has a unit of its own (-fdebug-types-section); 0: there is none.
@@ -103,32 +105,33 @@ public:
         return number != nullptr ? units_[*number].header.type_entry | file_ : 0;
     }
 
-    // What its entry says of it.
+    // What the entry of a type says about it.
     struct told_type {
         text name;
-        std::uint64_t bytes = 0;  // 0: nothing tells
+        std::uint64_t bytes = 0;  // 0: unknown
     };
     told_type read_type(std::uint64_t signature) const;
 
-    // True for what the linker threw away: it stays described, at addresses below all code.
+    // True for code that the linker discarded: its description remains, with addresses below all
+    // code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
 
-    // Steps for one pass over things that an honest file does not describe twice.
+    // The steps for one pass over things that a valid file does not describe twice.
     std::uint64_t fresh_budget() const noexcept {
         return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
                sections_.range_lists.size / 2;
     }
 
-    // Adds every piece of the extent that is still there.
+    // Adds every piece of the extent that still exists.
     void add_extent(address_ranges& to, const detail::dwarf_unit& unit,
                     const detail::dwarf_extent& extent, std::uint64_t value,
                     step_budget& budget) const;
 
 private:
-    // Of a unit's header and its first entry.
+    // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // Of all sections together. Larger files are named by their symbols.
+    // For all sections together. Code of larger files is named by its symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
@@ -205,7 +208,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     by_address_.finish();
 }
 
-// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is
+// here.
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
     : memory_(memory),
@@ -224,7 +228,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
         debug_unit unit;
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
         offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;  // of types
+        if (unit.header.first_entry == unit.header.end) continue;  // a unit of types
         read_first_entry(unit, scratch, budget, abbreviation_budget);
         const bool is_its_part =
             unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
@@ -311,7 +315,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     std::uint64_t low = 0;
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
-    header.ranges_base = ranges_base;  // of what was split off, not of this entry
+    header.ranges_base = ranges_base;  // of the split unit, not of this entry
 }
 
 ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t signature) const {
@@ -335,7 +339,7 @@ ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t 
     return told;
 }
 
-// Texts of the first entry may stand in it; hardly ever are they so long.
+// The first entry may contain texts; they are hardly ever this long.
 ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit& header,
                                                        const abbreviation_table& table) {
     for (std::uint64_t bytes = first_bytes; bytes < header.end - header.first_entry; bytes *= 8) {

@@ -1,13 +1,13 @@
-// demangle.hpp - linker names as the programmer wrote them.
+// demangle.hpp - demangles linker names to names as the programmer wrote them.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp and entry_names.hpp, once for each name
 // Threads:  any
-// Memory:   the answer; the C++ runtime's demangler uses malloc while it works
+// Memory:   the result; the C++ runtime's demangler uses malloc while it works
 //
-// The runtime's demangler writes out whatever a name refers back to, and references nest: some
-// forty characters can stand for gigabytes. Names with many references, six of a thousand in large
-// libraries, therefore keep their linker name.
+// The runtime's demangler writes out everything to which a name refers back, and references nest:
+// about forty characters can stand for gigabytes. So names with many references, six of a thousand
+// in large libraries, keep their linker names.
 //
 //     demangled(memory, "_ZN3app4loadEi")    // "app::load(int)"
 //     demangled(memory, "main")              // "main"
@@ -32,7 +32,7 @@ namespace symbolize {
 constexpr std::size_t longest_mangled_name = 4096;
 constexpr int most_back_references = 14;
 
-// Counts "S_", "S1_", "T0_" and the like, also those that only look so inside an identifier.
+// Counts "S_", "S1_", "T0_" and the like, also inside an identifier that only looks like it.
 inline bool is_demanglable(text name) noexcept {
     if (name.size() > longest_mangled_name || !name.starts_with("_Z")) return false;
     int references = 0;
@@ -48,7 +48,7 @@ inline bool is_demanglable(text name) noexcept {
     return references <= most_back_references;
 }
 
-// A zero-ended text in `memory`.
+// The result is a zero-terminated text in `memory`.
 inline text demangled(arena& memory, const char* linkage_name) {
     struct readable_name {
         char* characters = nullptr;

@@ -1,17 +1,18 @@
-// entry_names.hpp - the name of the function that an entry of the debug information describes.
+// entry_names.hpp - finds the name of a function in its entry of the debug information.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   one cached name for each entry that was asked for; the texts themselves are kept
+// Memory:   one cached name for each entry that was asked about; the texts themselves are kept
 //
-// The linker name is best: demangled it has all template arguments and parameters. An inlined copy
-// points to its abstract entry, that one to the declaration in its class:
+// The linker name is best: demangled, it has all template arguments and parameters. An inlined copy
+// refers to its abstract entry, and that one to the declaration in its class:
 //
 //     inlined call --abstract_origin--> function --specification--> member declaration (names here)
 //
-// Functions that no other file can see often have no linker name. Then the names of the enclosing
-// namespaces and classes are put in front: "app::(anonymous namespace)::cache<int>::grow".
+// Functions that are not visible to other files often have no linker name. Then the names of the
+// enclosing namespaces and classes are put in front: "app::(anonymous
+// namespace)::cache<int>::grow".
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
@@ -41,9 +42,10 @@ namespace symbolize {
 struct entry_name {
     text function;  // demangled or put together; "" unknown
     text linkage;   // "" when the debug information has none
-    // Where it is declared: a file's number and the line, of the unit's line program.
+    // Where the function is declared: the number of a file and the line, for the unit's line
+    // program.
     std::uint64_t file = 0;
-    std::uint64_t line = 0;  // 0: not known
+    std::uint64_t line = 0;  // 0: unknown
     std::uint64_t unit = 0;  // an offset inside it
 };
 
@@ -74,7 +76,7 @@ private:
     struct facts {
         const char* name = "";
         const char* linkage = "";
-        std::uint64_t next = 0;  // the entry that says more
+        std::uint64_t next = 0;  // the next entry with facts about the function
         std::uint64_t file = 0;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;

@@ -1,12 +1,12 @@
-// entry_types.hpp - what a name means inside a function, by the debug information.
+// entry_types.hpp - finds the meaning of a name inside a function in the debug information.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, when the source has `new T` in a template
 // Threads:  one
-// Memory:   what it answers, in the given arena; the names of classes are kept by entry_names
+// Memory:   results, in the given arena; the names of classes are kept by entry_names
 //
-// A compiler notes what the parameters of a template stand for, below the function and below the
-// classes around it, and the aliases that are declared there:
+// The entries below a function, and below the classes around it, say what the parameters of a
+// template stand for, and which aliases are declared there:
 //
 //     class node<int>
 //       template type parameter "K"  int     of_name(make, "K", parameter)      "int"
@@ -14,8 +14,8 @@
 //       function make
 //         parameter "v"              long    of_name(make, "v", variable)       "long"
 //
-// An alias is taken for what it stands for. What has no name, as a lambda of g++, and what a name
-// means twice, is "".
+// An alias is replaced by what it stands for. The answer is "" for a type without a name, such as a
+// lambda of g++, and for a name with two meanings.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
@@ -37,7 +37,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is asked about.
+// The kind of name that is asked about.
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
@@ -49,7 +49,8 @@ public:
     entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
-    // In the function of that entry, an inlined one or not; "" when that is not certain.
+    // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
+    // certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
         const text first = name.substr(0, name.find("::"));
         std::uint64_t scope = function;
@@ -69,13 +70,13 @@ private:
     struct entry_facts {
         text name;
         std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry that this one is a copy of, or completes
+        std::uint64_t more = 0;  // the entry of which this one is a copy or a completion
         std::uint16_t tag = 0;
         bool has_type = false;
         bool has_children = false;
     };
 
-    // What one scope says of a name.
+    // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
         int count = 0;  // of different meanings
@@ -127,8 +128,8 @@ private:
         return names_a_type(tag) && tag != tag_imported_declaration;
     }
 
-    // Looks at a function or class, in all the entries that describe it, and moves `scope` on to
-    // the one around it; 0: a namespace, or none.
+    // Searches a function or class, in all the entries that describe it, and moves `scope` to the
+    // one around it; 0: that is a namespace, or nothing.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
         found_type found;
         std::uint64_t last = 0;
@@ -148,7 +149,7 @@ private:
         const debug_unit& unit = *units_.unit_of_entry(scope);
         entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                             offset_of(scope)};
-        std::int64_t open = 1;  // children so deep are its own, or those of its blocks
+        std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
         while (walker.next() && walker.depth() > 0) {
             const abbreviation* shape = walker.shape();
@@ -180,7 +181,7 @@ private:
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
 
-    // `name` begins with `first`, which has that type; what follows are members.
+    // `name` begins with `first`, which has the type `type`; the rest are members.
     text spelled_member(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             rest.remove_prefix(2);
@@ -206,7 +207,7 @@ private:
         return 0;
     }
 
-    // As a demangler writes it.
+    // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
         entry_facts facts;
@@ -247,7 +248,7 @@ private:
         return joined(memory_, target, mark);
     }
 
-    // With its scopes; "" when one of them has no name, or has it in another unit.
+    // The name with its scopes; "" if one of them has no name, or is named in another unit.
     text whole_name(std::uint64_t type) {
         const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
         if (unit.type_entry != 0 && unit.type_entry != offset_of(type)) return {};
@@ -255,7 +256,7 @@ private:
         return name.contains("{unnamed type}") ? text{} : name;
     }
 
-    // -gsimple-template-names says "box" for box<int>.
+    // With -gsimple-template-names the name of box<int> is "box".
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);

@@ -1,19 +1,19 @@
-// inline_lookup.hpp - the calls that were inlined at an address, innermost first.
+// inline_lookup.hpp - finds the calls that were inlined at an address, innermost first.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   60 bytes and more for each inlined call of a function that was asked about
+// Memory:   60 bytes or more for each inlined call of a function that was asked about
 //
-// Inside a function's entry, inlined calls nest as they did in the source:
+// Below a function's entry, inlined calls are nested as in the source:
 //
 //     function fill               [1000, 1080)
 //       inlined reserve           [1010, 1060)   called at example.cpp:12
 //         inlined allocate        [1020, 1030)   called at vector.tcc:80
 //
-// 0x1024 is in allocate, called by reserve, called by fill. Compilers cut calls in pieces that may
-// overlap a little; then the narrowest piece decides. The entries of a function are read once,
-// since a function of a thousand calls is asked about a thousand times.
+// 0x1024 is in allocate, which reserve calls, which fill calls. Compilers split calls into pieces
+// that may overlap a little; then the narrowest piece decides. The entries of a function are read
+// once, because a function with a thousand calls is asked about a thousand times.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
@@ -45,7 +45,7 @@ struct inlined_call {
     std::uint32_t parent = 0;  // the number of the call around it + 1; 0: the function itself
 };
 
-// No number in an honest file is larger.
+// No number in a valid file is larger.
 inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
     return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
 }
@@ -53,12 +53,13 @@ inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
 // All inlined calls of one function.
 class inlined_calls {
 public:
-    // `function` is the offset of its entry. What is gathered on the way lies in `scratch`, which
-    // is to be borrowed.
+    // `function` is the offset of its entry. Temporary lists lie in `scratch`, which the caller has
+    // borrowed.
     inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function,
                   arena& scratch);
 
-    // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
+    // The number + 1 of the innermost call at an address; 0: none. Its `parent` is the next outer
+    // one.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
@@ -148,7 +149,7 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
     calls_.push_back(call);
 }
 
-// A call counts only when all calls around it hold the address too.
+// A call counts only if all calls around it also hold the address.
 ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t address) const noexcept {
     constexpr std::size_t most_calls = 256;
     struct {
@@ -159,7 +160,7 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
     address_ranges::walk at = pieces_.walk_to(address);
     while (const address_range* piece = pieces_.next(at)) {
         const std::size_t number = piece->value + 1;
-        std::size_t place = count;  // sorted by number: outer calls stand before inner ones
+        std::size_t place = count;  // sorted by number: outer calls come before inner ones
         while (place > 0 && found[place - 1].number > number) --place;
         if (place > 0 && found[place - 1].number == number) {
             if (piece->width() < found[place - 1].width) found[place - 1].width = piece->width();

@@ -1,10 +1,10 @@
-// kept_texts.hpp - the texts of all resolved addresses, equal ones once.
+// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by the symbolizer and by what names functions and files for it
+// Called:   by the symbolizer, and by its helpers for names of functions and files
 // Threads:  one at a time
-// Memory:   the texts and a table over them, in the arena of the one who asked for names; a second
-//           arena for texts that are still being put together
+// Memory:   the texts and a table over them, in the arena of the caller; a second arena for texts
+//           that are still being built
 //
 // A thousand places name the same few functions and files again and again.
 
@@ -25,7 +25,7 @@ class kept_texts {
 public:
     explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
-    // A zero-ended copy that lives as long as the arena.
+    // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {
         if (const text* known = texts_.find(wanted)) return *known;
         const text kept = copy_of(kept_, wanted);
@@ -35,7 +35,7 @@ public:
 
     ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return kept_; }
 
-    // To be borrowed by those who put a text together before it is kept.
+    // To be borrowed while a text is being built, before it is kept.
     arena& scratch() noexcept { return scratch_; }
 
 private:

@@ -1,10 +1,10 @@
-// line_lookup.hpp - file, line and column of an address, from one line number program.
+// line_lookup.hpp - finds file, line and column of an address in one line number program.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   24 bytes a row, 32 bytes a file, in the arena of the debug data; paths that were asked
-//           for are kept
+// Memory:   24 bytes for each row, 32 bytes for each file, in the arena of the debug data; paths
+//           that were asked for are kept
 
 #ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
@@ -41,7 +41,7 @@ public:
         std::uint32_t column;
     };
 
-    line_table() noexcept = default;  // empty for good
+    line_table() noexcept = default;  // always empty
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
@@ -49,7 +49,7 @@ public:
         return last_before(sequence_of(address), address);
     }
 
-    // The rows of the sequence that holds the address, in order; nothing when none does.
+    // The rows of the sequence that holds the address, in order; empty if no sequence holds it.
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
@@ -69,7 +69,7 @@ private:
     struct file_entry {
         const char* name;
         std::uint64_t directory;
-        text path;  // "": was not asked for yet
+        text path;  // "": nobody has asked for it yet
     };
     struct file_collector {
         line_table& table;
@@ -114,7 +114,7 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     detail::want(sections.late_lines, unit.lines + length, 12);
     if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
     detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
-    rows_.reserve((header.end - header.operations) / 8);  // a row takes some ten bytes
+    rows_.reserve((header.end - header.operations) / 8);  // a row takes about ten bytes
     std::size_t first = 0;
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
@@ -148,7 +148,7 @@ ALLOCSCOPE_NOINLINE const line_table::row* line_table::last_before(row_range row
     return behind == 0 ? nullptr : rows.begin + behind - 1;
 }
 
-// A relative name lies in its directory, a relative directory in the one that was compiled in.
+// A relative name is relative to its directory; a relative directory to that of the compilation.
 ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& texts) const {
     if (file >= files_.size() || files_[file].name == nullptr) return {};
     file_entry& entry = files_[file];

@@ -1,13 +1,13 @@
-// module_list.hpp - the modules of this process: where each lies, and which file it came from.
+// module_list.hpp - the modules of this process: their addresses, and the files they come from.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/symbolizer.hpp
 // Threads:  one
-// Memory:   a few hundred bytes a module
+// Memory:   a few hundred bytes for each module
 //
-// The loader knows the main program under no name and a library under the name it was opened with.
-// /proc/self/maps knows the file of every mapping, also when the program was started by naming it
-// to the loader, or from a directory that is no longer the current one.
+// The loader has no name for the main program, and for a library the name with which it was opened.
+// /proc/self/maps has the file of every mapping, even if the program was started as an argument of
+// the loader, or from a directory that is no longer the current one.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 #define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
@@ -35,14 +35,14 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct loaded_module {
-    text path;               // what reports show; zero-ended, as the file is
-    text file;               // what is opened to read it; "" when there is no file
+    text path;               // what reports show; zero-terminated, as is `file`
+    text file;               // the file to open for reading; "" if there is none
     std::uint64_t base = 0;  // run-time address minus linked address
     std::uint64_t low = 0, high = 0;
     detail::build_id id;
     std::uint64_t fingerprint = 0;  // see binary/module_fingerprint.hpp; 0: there is none
-    std::uint64_t inode = 0;        // of the mapped file; looked for when there is no id
-    text loader_path;               // zero-ended
+    std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
+    text loader_path;               // zero-terminated
 
     bool holds(std::uint64_t address) const { return address >= low && address < high; }
     bool is_same(const loaded_module& other) const {
@@ -65,7 +65,7 @@ inline void write_whole(text_out& out, const char* path) {
 }
 
 struct mapped_file {
-    text path;  // as the kernel writes it: "\\012" for the end of a line; "" when there is none
+    text path;  // as the kernel writes it, with "\\012" for a line end; "" if there is none
     std::uint64_t inode = 0;
 };
 
@@ -91,7 +91,7 @@ inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
     return {};
 }
 
-// The path as it is on disk. A path that has those four characters of its own is not found.
+// The path as it is on disk. A path that really contains these four characters is not found.
 inline text without_escapes(arena& memory, text path) {
     text_out out{memory};
     while (!path.empty()) {
@@ -112,7 +112,7 @@ public:
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 
-    // What modules() was before stays good until this is called once more.
+    // The previous result of modules() stays valid until the next call of this.
     void read() {
         is_read_ = false;
         is_second_ = !is_second_;
@@ -172,13 +172,13 @@ private:
             } else if (!mapped.path.empty()) {
                 module.path = module.file = mapped.path;
             } else if (module.path.contains("/")) {
-                module.file = module.path;  // its content tells when this is another directory
+                module.file = module.path;  // its content shows if this is another directory
             }
         }
     }
 
-    // /proc/self/exe reaches the running file even when its name now belongs to another one, and
-    // when its name is longer than a name may be.
+    // /proc/self/exe gives the running file, even if another file has its name now, or if its name
+    // is longer than a name may be.
     static void name_main(arena& memory, loaded_module& module, text mapped) {
         const detail::file_reader running{"/proc/self/exe"};
         const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
@@ -192,7 +192,7 @@ private:
             module.path = module.file = mapped;
         }
         if (!module.path.empty()) return;
-        // Without /proc there is still the name that the kernel was asked to run.
+        // Without /proc, there is still the name that the kernel was asked to run.
         const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
         if (started != nullptr) module.path = module.file = copy_of(memory, started);
     }

@@ -5,8 +5,9 @@
 // Threads:  one
 // Memory:   of the given arena
 //
-// Some distributions strip their programs but for .gnu_debugdata: a file in the file, packed by xz,
-// whose symbol table has the functions that .dynsym lacks. Each knows an address that lies behind
+// Some distributions strip their programs except for .gnu_debugdata: a file in the file, compressed
+// by xz, whose symbol table has the functions that .dynsym lacks. Each table may give the nearest
+// function before an address; the nearer of the two is the right one.
 // one of its own; the nearer function is the right one.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
@@ -28,7 +29,7 @@ namespace symbolize {
 
 class module_symbols {
 public:
-    // From `separate` where the module's own file has been stripped.
+    // Reads the symbols from `separate` if the module's own file has been stripped.
     module_symbols(arena& memory, const object_bytes& own, const object_bytes& separate)
         : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
         const auto unpack = readers_of_rare_forms.unpack_symbols;
@@ -46,7 +47,7 @@ public:
         return told.name == nullptr || hidden.offset < told.offset ? hidden : told;
     }
 
-    // As linked; 0 when no function is called so. Reads all names.
+    // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
@@ -58,7 +59,7 @@ private:
     static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
 
     symbol_index told_;
-    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or nobody unpacks it
+    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or no reader for it
 };
 
 }  // namespace symbolize

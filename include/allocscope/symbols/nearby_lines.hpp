@@ -1,19 +1,19 @@
-// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
+// nearby_lines.hpp - the lines of the code around a call whose own line says little.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, for each frame that it makes
 // Threads:  one
-// Memory:   the paths of the files that it passes are kept
+// Memory:   the paths of the files that it reads are kept
 //
 // Compilers give some calls no line of their own. clang -O2 writes line 0 where it merged two
-// branches, and g++ gives what is made on the way to a call the line of the closing brace:
+// branches, and g++ gives the line of the closing brace to what is made on the way to a call:
 //
 //     row    line 16      rows.push_back({1, "a text"});
 //     row    line 27      }                                     std::string("a text") is here
 //     row    line 16      the call of push_back
 //
-// The rows of the same function, and of the same inlined call, before and behind tell what the
-// compiler was at; a row of what was inlined there stands for the place of the call.
+// The rows before and after, in the same function and the same inlined call, show what the compiler
+// was working on. A row of code that was inlined there counts as the place of that call.
 
 #ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 #define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
@@ -45,8 +45,8 @@ public:
           rows_(lines.sequence_of(address)),
           at_(line_table::last_before(rows_, address)) {}
 
-    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
-    // number + 1; 0: the function itself). 0: there is none.
+    // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
+    // the function itself). 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
@@ -70,12 +70,13 @@ public:
 private:
     static constexpr std::size_t most_rows = 256;
 
-    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
+    // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
+    // there.
     std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
         for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
-            if (i == 0) return 0;  // the code of whoever called it
+            if (i == 0) return 0;  // the code of its caller
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
@@ -90,7 +91,7 @@ private:
     const inlined_calls& calls_;
     const address_range& function_;
     const line_table::row_range rows_;  // around the address
-    const line_table::row* const at_;   // of the address; null: there is none
+    const line_table::row* const at_;   // of the address; null: none
 };
 
 }  // namespace symbolize

@@ -1,12 +1,12 @@
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+// object_bytes.hpp - the bytes of one ELF file; each section is read when it is asked for.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, debug_units.hpp and symbol_lookup.hpp
 // Threads:  one
-// Memory:   the table of sections, and those that were asked for, each in the arena that is given;
+// Memory:   the table of sections, and the sections that were asked for, each in the given arena;
 //           the file is not kept open
 //
-// The file is opened again for every section, and must then still be the one that was there first.
+// The file is opened again for every section, and must then still be the same file.
 
 #ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
 #define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
@@ -40,13 +40,13 @@ struct named_section {
 
 class object_bytes {
 public:
-    // Everything is read from `file`, which must stay.
+    // Everything is read from `file`, which must stay valid.
     object_bytes(arena& memory, detail::byte_view file)
         : memory_(file), file_bytes_(file.size), sections_(memory) {
         read_tables(memory);
     }
 
-    // The path must stay.
+    // The path must stay valid.
     object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
         {
             const detail::file_reader file{path};
@@ -73,15 +73,15 @@ public:
         return nullptr;
     }
 
-    // Whether the file itself holds the section: another one may hold it in its place.
+    // Whether this file itself contains the section, and not a separate file.
     bool has(const char* name) const {
         const detail::elf_section* section = find(name);
         return section != nullptr && section->type != detail::elf_section_no_bytes;
     }
 
-    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
-    // way that is not known: its names are then simply not known. `late`: a large section need not
-    // be read at once, but where it is wanted; it is null then when all is there.
+    // Returns nothing if it would need more than `most` bytes, or if the compression of the section
+    // is unknown; then its names are simply unknown. `late`: a large section may be read later,
+    // piece by piece; it is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
@@ -123,7 +123,7 @@ private:
         return bytes;
     }
 
-    // A compressed section begins with the way it is compressed and the length that it will have.
+    // A compressed section begins with the kind of compression and the uncompressed length.
     static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
@@ -147,7 +147,7 @@ private:
         return {out, size};
     }
 
-    // Nothing when the process may not have that much memory: less is known then.
+    // Returns nothing if the process may not have that much memory; then less is known.
     detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
         if (size == 0 || size > largest_read || offset > file_bytes_ ||
             size > file_bytes_ - offset) {
@@ -188,7 +188,7 @@ private:
         find_id(memory);
     }
 
-    // What the linker threw away keeps its debug information, at addresses below all code.
+    // Code that the linker discarded keeps its debug information, with addresses below all code.
     void find_lowest_code() {
         bool is_first = true;
         for (const named_section& candidate : sections_) {

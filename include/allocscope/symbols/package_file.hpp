@@ -1,14 +1,15 @@
-// package_file.hpp - the file into which the .dwo files of a program were put together.
+// package_file.hpp - reads the file that combines the .dwo files of a program.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/split_unit.hpp through rare_forms.hpp; by tools/missing_names.cpp
 // Threads:  one
-// Memory:   of the given arena: the index, all texts once, and what is asked for of each unit
+// Memory:   of the given arena: the index, all texts once, and the parts of each unit that are
+//           needed
 //
-// `dwp -e prog -o prog.dwp` strings the sections of all .dwo files together, and an index tells
-// which piece of each section belongs to which unit (binary/package_index.hpp). A unit is believed
-// when it has the number that the program notes, as one of a .dwo file is. Types in units of their
-// own (-fdebug-types-section, .debug_tu_index) are read in the program's own .debug_info only.
+// `dwp -e prog -o prog.dwp` concatenates the sections of all .dwo files, and an index says which
+// piece of each section belongs to which unit (binary/package_index.hpp). A unit is believed if it
+// has the number that the program contains, as for a .dwo file. Types in separate units
+// (-fdebug-types-section, .debug_tu_index) are read only from the program's own .debug_info.
 
 #ifndef ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
@@ -33,7 +34,7 @@ namespace symbolize {
 
 class debug_package {
 public:
-    // The path must stay.
+    // The path must stay valid.
     debug_package(arena& memory, const char* path)
         : memory_(memory),
           object_(memory, path),
@@ -43,7 +44,7 @@ public:
 
     bool is_readable() const noexcept { return !index_.empty(); }
 
-    // The sections of a unit as its .dwo file had them. False: it is not in here.
+    // The sections of a unit as in its .dwo file. Returns false if the unit is not in here.
     bool find(std::uint64_t unit, detail::dwarf_sections& into) {
         constexpr std::uint32_t info = 1;
         constexpr std::uint32_t abbreviations = 3;
@@ -68,7 +69,7 @@ public:
     }
 
 private:
-    // A section is read piece by piece; but one that is compressed is unpacked once, as a whole.
+    // A section is read piece by piece, but a compressed section is decompressed once as a whole.
     detail::byte_view read(int which, const char* name, const detail::package_index::piece& piece) {
         const detail::elf_section* section = object_.find(name);
         if (section == nullptr) return {};
@@ -90,7 +91,7 @@ private:
     detail::byte_view unpacked_[4];
 };
 
-// Beside the program, or beside the file that has its debug information. Null: there is none.
+// Looks beside the program, and beside the file with its debug information. Null: there is none.
 inline debug_package* find_package(arena& memory, const object_bytes& program,
                                    const object_bytes& debug) {
     const object_bytes* const files[] = {&program, &debug};

@@ -1,7 +1,7 @@
 // rare_form_readers.hpp - registers the readers of rare forms of debug information before main().
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by nobody: to include it is enough
+// Called:   by nothing; including it is enough
 // Threads:  before there are any
 // Memory:   none
 

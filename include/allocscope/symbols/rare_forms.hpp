@@ -1,12 +1,13 @@
-// rare_forms.hpp - who reads the forms of debug information that few programs have.
+// rare_forms.hpp - pointers to the readers for debug information that few programs have.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_units.hpp and split_unit.hpp; set by rare_form_readers.hpp
 // Threads:  set before main() begins, then read by any
 // Memory:   none
 //
-// What every program with a window compiles only asks whether there is a reader. The readers come
-// with the door debug_forms.hpp. The command-line program has two more, which need a library.
+// The code that every program with a window compiles only checks whether there is a reader. The
+// readers come with the door debug_forms.hpp. The command-line program has two more, which need a
+// library.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
@@ -34,26 +35,26 @@ class object_bytes;
 // Where a program may have a package file.
 struct package_place {
     const object_bytes* program = nullptr;
-    const object_bytes* debug = nullptr;  // the file with its debug information, or itself
+    const object_bytes* debug = nullptr;  // the file with its debug information, or the same
     bool is_sought = false;
     debug_package* package = nullptr;  // null: it was not sought, or there is none
 };
 
-// Null: nobody reads them.
+// A null member means that there is no reader.
 struct rare_forms {
-    // The units of the file that holds what `object` has in common with others, read into
-    // `memory`; null when it has none, or none that can be believed.
+    // The units of the supplementary file that `object` shares with others, read into `memory`;
+    // null if there is none that can be believed.
     debug_units* (*supplement_of)(arena& memory, const object_bytes& object);
 
     // The sections of the split unit with that number. False: no package file has it.
     bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
                           detail::dwarf_sections& into);
 
-    // Unpacks a zstd frame of exactly `size` bytes. False: it is damaged.
+    // Decompresses a zstd frame of exactly `size` bytes. Returns false if it is damaged.
     bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
 
-    // The file in .gnu_debugdata, unpacked into `memory`; null when it is damaged. Its .symtab has
-    // what .dynsym of the stripped file lacks.
+    // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
+    // has what .dynsym of the stripped file lacks.
     const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
 };
 

@@ -1,13 +1,14 @@
-// section_pieces.hpp - a section of a file that is read piece by piece, where somebody looks.
+// section_pieces.hpp - a section of a file that is read piece by piece, where it is needed.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/object_bytes.hpp for large sections; through detail::late_bytes by readers
 // Threads:  one
-// Memory:   addresses for the whole section, of the given arena; memory for what was wanted
+// Memory:   addresses for the whole section, in the given arena; memory only for the pieces read
 //
-// A program may have a hundred megabytes of debug information, and one address needs the entries of
-// one unit and a few hundred names of it. The section lies in memory as a whole, and is zero where
-// nobody wanted it yet. The file is opened for each reading, and must still be the one it was.
+// A program may have a hundred megabytes of debug information, but one address needs the entries of
+// one unit and a few hundred names of it. The section has addresses as a whole, and is zero where
+// it has not been read yet. The file is opened for each reading, and must then still be the same
+// file.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
 #define ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
@@ -30,7 +31,7 @@ namespace symbolize {
 
 class section_pieces : public detail::late_bytes {
 public:
-    // The path must stay. Throws std::bad_alloc.
+    // The path must stay valid. Throws std::bad_alloc.
     section_pieces(arena& memory, const char* path, const detail::file_identity& identity,
                    std::uint64_t offset, std::uint64_t size)
         : late_bytes{&section_pieces::read},
@@ -64,7 +65,7 @@ private:
         }
     }
 
-    // What cannot be read stays zero, and is not known.
+    // What cannot be read stays zero, and counts as unknown.
     void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;

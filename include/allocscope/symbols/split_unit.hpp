@@ -1,13 +1,13 @@
-// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+// split_unit.hpp - the part of a unit's debug information that is in a separate file.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, when an address falls into such a unit
 // Threads:  one
 // Memory:   of the given arena
 //
-// With -gsplit-dwarf the program keeps a skeleton of each unit, which has its lines and names the
-// .dwo file with its functions and types. Both have the same number, or the file is not believed.
-// Where there is no such file, a package file may have its unit.
+// With -gsplit-dwarf the program keeps a skeleton of each unit. The skeleton has the lines, and the
+// name of the .dwo file with the functions and types. Both must have the same number, or the file
+// is not believed. If there is no such file, a package file may have the unit.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 #define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
@@ -31,12 +31,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What describes the functions of a unit: the unit itself, or what was split off from it.
+// The unit that describes the functions: the unit itself, or the one that was split off from it.
 struct described_unit {
     debug_units* units;
     entry_names* names;
     table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
-    debug_unit* unit;                               // null: nothing is known of its functions
+    debug_unit* unit;                               // null: nothing is known about its functions
 
     const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
         inlined_calls* const* known = inlined->find(function);

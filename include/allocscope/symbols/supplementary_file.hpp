@@ -1,18 +1,18 @@
-// supplementary_file.hpp - the file in which dwz put debug information that several files share.
+// supplementary_file.hpp - the file into which dwz put debug information that several files share.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_units.hpp through rare_forms.hpp; by tools/missing_names.cpp
 // Threads:  one
 // Memory:   of the given arena
 //
-// `dwz -m`, as Debian's packages of debug information are made, takes types, declarations and texts
-// that several programs have in common out of them:
+// `dwz -m` moves types, declarations and texts that several programs share to a supplementary file.
+// Debian's packages of debug information are made with it. The programs then contain:
 //
 //     .gnu_debugaltlink    a path, and the build id of the file there
 //     .debug_sup           DWARF 5: a version, whether this is such a file itself, path and id
 //
-// The path counts from the folder of the file that names it. Where no file with that id lies there,
-// it is looked for by the id, as debug_file.hpp does. Another file is not believed.
+// The path is relative to the folder of the file that contains it. If no file with that id is
+// there, it is looked for by the id, as in debug_file.hpp. Another file is not believed.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
@@ -36,9 +36,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What a file notes about its supplementary file, or such a file about itself.
+// What a file says about its supplementary file, or a supplementary file about itself.
 struct supplement_note {
-    text path;  // zero-ended; "" of such a file itself
+    text path;  // zero-terminated; "" in a supplementary file itself
     detail::build_id id;
     bool is_of_itself = false;
 };
@@ -49,7 +49,7 @@ inline void read_id(detail::byte_view bytes, detail::build_id& id) {
     id.size = bytes.size;
 }
 
-// Without an id when there is none.
+// The id is unknown if the object has no such note.
 inline supplement_note supplement_noted_in(arena& memory, const object_bytes& object) {
     supplement_note note;
     const detail::byte_view linked = object.read(memory, object.find(".gnu_debugaltlink"));
@@ -74,7 +74,7 @@ inline bool is_supplement(arena& memory, const object_bytes& file, const detail:
     return own.is_of_itself && own.id.equals(id);
 }
 
-// Null: `object` notes none, or it is not there.
+// Null if `object` notes none, or if the file is not there.
 inline object_bytes* find_supplement(arena& memory, const object_bytes& object) {
     const supplement_note note = supplement_noted_in(memory, object);
     if (!note.id.known() || note.is_of_itself || note.path.empty()) return nullptr;

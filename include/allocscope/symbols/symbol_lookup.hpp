@@ -1,13 +1,13 @@
-// symbol_lookup.hpp - the function or the object that an address lies in, from the symbol table.
+// symbol_lookup.hpp - finds the function or object at an address in the symbol table.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   32 bytes a symbol, and the names as the file has them, in the given arena
+// Memory:   32 bytes for each symbol, and the names as in the file, in the given arena
 //
-// Several names often share an address (constructors, aliases, merged functions): the one that
-// other files can see is kept. Functions written in assembly have no size: they reach to the next
-// symbol of their section.
+// Several names often share an address (constructors, aliases, merged functions): the one that is
+// visible to other files is kept. Functions written in assembly have no size: they extend to the
+// next symbol of their section.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
@@ -44,7 +44,7 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
-    // As linked; 0 when no function is called so. Reads all names.
+    // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 

@@ -1,19 +1,19 @@
-// symbolizer.hpp - addresses of this process to modules, functions, files, lines, inlined calls.
+// symbolizer.hpp - finds module, function, file, line and inlined calls of addresses.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   when a report is made, never from a hook
 // Threads:  one at a time
-// Memory:   what it answers, in the given arena: one code_location for each address, equal texts
-//           once; the debug sections of the modules asked about, and the locations of addresses
-//           that are only passed by, until release_debug_data()
+// Memory:   results, in the given arena: one code_location for each address, equal texts once.
+//           Until release_debug_data() also the debug sections of the modules asked about, and the
+//           locations of addresses that are not kept
 //
-// Everything is read in this process from the files of its modules: no child process, no network.
-// A file that was replaced since it was loaded is not believed: see expected_file.
+// Everything is read in this process from the files of its modules, without a child process or the
+// network. A file that was replaced after it was loaded is not believed: see expected_file.
 //
 //     symbolizer names{kept};
 //     const code_location& location = names.resolve(return_address - 1);
-//     location.frames[0].file;                      // "/home/me/example.cpp", zero-ended
-//     names.release_debug_data();                   // lasting locations stay
+//     location.frames[0].file;                      // "/home/me/example.cpp", zero-terminated
+//     names.release_debug_data();                   // lasting locations stay valid
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 #define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
@@ -43,7 +43,7 @@ namespace symbolize {
 
 class symbolizer {
 public:
-    // `kept` must live longer.
+    // `kept` must outlive this object.
     explicit symbolizer(arena& kept)
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
@@ -52,13 +52,14 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // How long a location is kept: an address that hardly anybody will ask for again need not be,
-    // and is then looked up as often as it is asked for.
+    // How long a location is kept. An address that will hardly be asked for again need not be kept;
+    // it is then looked up each time.
     enum class lifetime { lasting, until_release };
 
-    // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
-    // loaded or not; null: what is there now. Good as long as `kept` or until release_debug_data();
-    // without a home only until refresh_modules() finds that the address's module is gone.
+    // The caller has subtracted 1 from return addresses. `home` is the module whose code was there,
+    // loaded or not; null means the module that is there now. The result is valid as long as
+    // `kept`, or until release_debug_data(). Without a home it is valid only until
+    // refresh_modules() finds that the address's module is gone.
     const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
                                  lifetime wanted = lifetime::lasting) {
         if (wanted == lifetime::until_release) return made_in(passing_memory_, address, home);
@@ -66,13 +67,13 @@ public:
         code_location* const* known = locations_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
         code_location& made = made_in(kept_, address, home);
-        // Of an unloaded module the file may come back.
+        // The file of an unloaded module may come back.
         if (!made.is_unloaded) locations_[key] = &made;
         return made;
     }
 
-    // The demangled name of the variable, vtable or typeinfo around an address, as in
-    // "vtable for widget"; "" when there is none.
+    // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
+    // widget"; "" if there is none.
     text data_symbol_at(std::uint64_t address, arena& memory,
                         const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
@@ -80,8 +81,9 @@ public:
         return owner.object->data_symbol_at(address - owner.base, memory);
     }
 
-    // The demangled function around an address by the symbol table alone; "" when there is none.
-    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
+    // The demangled function around an address, from the symbol table alone; "" if there is none.
+    // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
+    // above.
     text function_symbol_at(std::uint64_t address, arena& memory,
                             const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
@@ -90,14 +92,13 @@ public:
     }
 
     // The types that the debug information around an address describes; null: nothing is known.
-    // Good until release_debug_data().
+    // Valid until release_debug_data().
     const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
-    // What a name means in the frame at an address that has that function; "" when that is not
-    // certain.
+    // The meaning of a name in the frame at an address with that function; "" if it is not certain.
     text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
                     asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
@@ -105,7 +106,7 @@ public:
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
     }
 
-    // Whether the module, as a location has it, is the program itself.
+    // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
             const detail::met_module* program = detail::modules_at_start.at(0);
@@ -114,7 +115,7 @@ public:
         return !modules().empty() && module == modules()[0].path;
     }
 
-    // The source file of the program's main(); "" when nothing tells it.
+    // The source file of the program's main(); "" if it is unknown.
     text file_of_main() {
         const detail::met_module* home = nullptr;
         std::uint64_t inside = 0;
@@ -131,8 +132,8 @@ public:
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
-    // To be called before a report: looks for libraries loaded and unloaded since. What was
-    // resolved in modules that are still there stays. True when anything changed.
+    // Call it before a report: it looks for libraries that were loaded or unloaded since. What was
+    // resolved in modules that are still loaded stays valid. Returns true if anything changed.
     bool refresh_modules() {
         if (modules_.is_current()) return false;
         const list<loaded_module> before = modules_.modules();
@@ -153,8 +154,8 @@ public:
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
 
-    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
-    // the program first.
+    // Calls visit(path, base, size, build id) for the modules of the process that is being reported
+    // on; the program comes first.
     template <class Visit>
     void for_each_module(const Visit& visit) {
         if (!detail::names_another_process()) {
@@ -175,7 +176,7 @@ public:
         }
     }
 
-    // Gives back what was read of the files. A later resolve() reads again what it needs.
+    // Frees what was read from files. A later resolve() reads again what it needs.
     void release_debug_data() {
         for (const auto* objects : {&objects_, &gone_}) {
             for (const auto& object : *objects) {
@@ -199,12 +200,12 @@ public:
 private:
     struct module_object {
         debug_object* reader = nullptr;
-        bool is_current = false;  // false: its memory may serve the next one
+        bool is_current = false;  // false: its memory may be used for the next one
     };
 
-    // Whose an address is.
+    // The owner of an address.
     struct code_owner {
-        debug_object* object = nullptr;  // null: no module's
+        debug_object* object = nullptr;  // null: it is in no module
         text path;
         std::uint64_t base = 0;
         bool is_unloaded = false;
@@ -239,7 +240,7 @@ private:
         return {&object_of(*now), now->path, now->base, false};
     }
 
-    // The names of a module that was unloaded still stand in its file, if that is still there.
+    // The names of an unloaded module are still in its file, if that still exists.
     code_owner gone_owner(const detail::met_module& home) {
         module_object& gone = gone_[home.number];
         if (!gone.is_current) {
@@ -281,7 +282,7 @@ private:
         return now != nullptr && now->is_same(old);
     }
 
-    // An address that was in no module stays valid when it is still in none.
+    // An address that was in no module stays valid if it still is in none.
     bool is_still_valid(const list<loaded_module>& before, std::uint64_t address) const {
         for (const loaded_module& old : before) {
             if (old.holds(address)) return is_still_there(old);
@@ -294,7 +295,7 @@ private:
     module_list modules_;
     table<std::uint64_t, module_object> objects_;     // by lowest address
     table<std::uint64_t, module_object> gone_;        // by met_module::number
-    table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
+    table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
 };
 

@@ -1,16 +1,16 @@
-// type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
+// type_names.hpp - the names of types in the debug information of one unit, and their sizes.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, when a name in a source file may be that of a macro
+// Called:   by symbols/debug_object.hpp, if a name in a source file may be that of a macro
 // Threads:  one
 // Memory:   a table over the names, in the arena of the debug data
 //
-// What stands behind `new` in a source file is a type, or a macro that a header or the command line
-// defines. Only the compiler knows; what it made of a type it describes.
+// The name after `new` in a source file is a type, or a macro that a header or the command line
+// defines. Only the compiler knows which; it describes the types that it made.
 //
 //     names.has("widget")                      // a class, an enumeration, an alias, a namespace
 //     names.qualified("widget", "app::run")    // "app::widget": what it means in app::run
-//     names.all("widget")                      // app::widget and whatever else is called so
+//     names.all("widget")                      // app::widget and all others with this name
 
 #ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
@@ -34,17 +34,17 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// One type of a unit. Those with the same name stand in a chain.
+// One type of a unit. Types with the same name form a chain.
 struct named_type {
     text whole;               // its own name with its template arguments
     text qualified;           // with its scopes; "" for one of a function or of a template
-    std::uint64_t bytes = 0;  // of an object; 0: not told, or it is no class
+    std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
 };
 
 class type_names {
 public:
-    // The unit must have been loaded. What dwz has moved to partial units belongs to it, too.
+    // The unit must have been loaded. It includes what dwz has moved to partial units.
     explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
         arena scratch;
         imported_units all{scratch, this};
@@ -55,7 +55,7 @@ public:
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
     bool has(text name) const { return names_.find(name) != nullptr; }
 
-    // Nothing but classes with template arguments are called so.
+    // Whether only classes with template arguments have this name.
     bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
@@ -83,7 +83,7 @@ public:
         return found;
     }
 
-    // All types of the name, which has no template arguments; null: there are none.
+    // All types with that name, which has no template arguments; null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
         return first != nullptr ? *first : nullptr;
@@ -93,7 +93,7 @@ private:
     struct open_scope {
         std::int64_t depth = 0;
         text name;
-        bool is_named = true;  // whether a name in it can be written down
+        bool is_named = true;  // whether a name in it can be spelled
     };
 
     // A unit, and the partial units that it imports, each once.
@@ -113,7 +113,7 @@ private:
 
     void add_types_of(const debug_unit& unit, imported_units& all);
 
-    // With -flto whole units are imported: they are other sources.
+    // With -flto whole units are imported: they are other source files.
     static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
@@ -142,7 +142,7 @@ private:
         }
     }
 
-    // "app::" is around "app::run", and so is "app::(anonymous namespace)::".
+    // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
     static bool is_around(text scope, text function) noexcept {
         constexpr text unnamed = "(anonymous namespace)::";
         while (!scope.empty()) {
@@ -161,7 +161,7 @@ private:
 
     void add(arena& memory, text own, const named_type& type) {
         const auto known = names_.insert(own);
-        int looked_at = 0;  // equal ones come close together
+        int looked_at = 0;  // equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
             if (at->qualified == type.qualified && at->whole == type.whole &&
                 at->bytes == type.bytes) {
@@ -182,7 +182,7 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-// The loop sees every entry of a unit, but for those of functions that describe no type.
+// The loop sees every entry of a unit, except those of functions that describe no type.
 ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
@@ -194,7 +194,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
     std::size_t next_scope = 0;
     entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                         unit.header.first_entry};
-    walker.next();  // the unit itself is no scope
+    walker.next();  // the unit itself is not a scope
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {

@@ -1,12 +1,12 @@
-// class_size.hpp - whether a block is as large as an object of a class.
+// class_size.hpp - compares the size of a block with that of an object of a class.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, with what naming/ knows of a live object
 // Threads:  any
 // Memory:   of the given arena
 //
-// An arena begins with the vtable of its first object, and so does a class whose first member has
-// one. The debug information tells how large the class is that the vtable names:
+// An arena begins with the vtable of its first object, and a class may begin with the vtable of its
+// first member. The debug information says how large the class of the vtable is:
 //
 //     compare_size(memory, "app::widget", known, {24, false})      // size_fit::same
 //     compare_size(memory, "app::widget", known, {4096, false})    // size_fit::other
@@ -31,7 +31,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 enum class size_fit {
-    unknown,  // the debug information does not describe the class, or not only one of that name
+    unknown,  // no description of the class, or several with this name
     same,
     other
 };

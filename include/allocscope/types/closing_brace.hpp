@@ -5,16 +5,16 @@
 // Threads:  one
 // Memory:   of the source_cache
 //
-// g++ gives what an expression makes on the way the line on which the function ends: aggregates in
-// argument lists, what a lambda captures, the frame of a coroutine.
+// g++ gives some calls the line on which the function ends: those that an expression makes on its
+// way, such as aggregates in argument lists, what a lambda captures, and the frame of a coroutine.
 //
 //     rows.push_back({1, "a text"});      // 16
 //     ...
 // }                                       // 27: std::string("a text"), says g++
 //
-// Nothing is called at a brace but destructors. Where the code before and behind is of one line,
-// that is the one; else the one behind, since the temporaries of a call are made before it. When
-// that is an earlier line, the code was moved about, and the brace stays.
+// At a brace only destructors are really called. If the code before and after the call is on one
+// line, that line is taken; otherwise the line after it, because the temporaries of a call are made
+// before it. If the line after it is an earlier one, the code was moved, and the brace stays.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 #define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
@@ -35,7 +35,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Whether a closing brace is all that stands on the line.
+// Whether the line contains only a closing brace.
 inline bool is_closing_brace(const source_outline& file, int line) noexcept {
     const list<source_token>& tokens = file.tokens();
     const std::size_t at = file.token_from(line, 0);
@@ -44,19 +44,19 @@ inline bool is_closing_brace(const source_outline& file, int line) noexcept {
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
-    if (!frame.function.contains("~")) return false;  // most
+    if (!frame.function.contains("~")) return false;  // true for most functions
     const borrowed_memory meanwhile{memory};
     const function_name name = parse_function_name(memory, frame.function);
     return !name.components.empty() && name.components.back().name.starts_with("~");
 }
 
-// `at`: the frame of `frames` whose line may be that of a brace.
+// `at` is the index of the frame whose line may be that of a brace.
 inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::size_t at,
                                 source_cache& sources) {
     code_frame& frame = frames[at];
     const int line = frame.line_behind != 0 ? frame.line_behind : frame.line_before;
     if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
-    if (line < frame.line_before) return;  // the code was moved about: there is nothing to go by
+    if (line < frame.line_before) return;  // the code was moved, so no line is certain
     if (at > 0 && is_destructor(memory, frames[at - 1])) return;
     const source_outline* file = sources.find(frame.file, frame.built_ns);
     if (file == nullptr || !is_closing_brace(*file, frame.line)) return;

@@ -1,12 +1,12 @@
-// coroutine_frame.hpp - tells the frame of a coroutine by the source text of its function.
+// coroutine_frame.hpp - recognises the frame of a coroutine by the source text of its function.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the direct caller of operator new
 // Threads:  one source_cache belongs to one thread
 // Memory:   of the given arena
 //
-// A coroutine allocates a block for its variables when it is called. g++ gives that call the place
-// of the function's closing brace, clang++ that of the function's name:
+// A coroutine allocates a block for its variables when it is called. g++ gives this call the
+// position of the function's closing brace, clang++ that of the function's name:
 //
 //     task app::work(int n) {           type: "frame of app::work()"
 //          ^ clang++
@@ -33,15 +33,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The sign that a token is; 0 for a word, a longer sign, and behind the end.
+// The character of a token that is one sign; 0 for a word, for a longer sign, and behind the end.
 ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
     if (at >= file.tokens().size()) return '\0';
     const text token = file.tokens()[at].spelling;
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
 }
 
-// The `{` of the body behind a function's name or a lambda's `[`, or that the `}` at `at` closes;
-// 0: there is none.
+// The `{` of the body after a function's name or a lambda's `[`, or the `{` that the `}` at `at`
+// closes; 0 if there is none.
 ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
     if (sign_at(file, at) == '}') return file.partner(at);
     for (const std::size_t far = at + 256; at < far && at < file.tokens().size(); ++at) {
@@ -53,7 +53,7 @@ ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t 
     return 0;
 }
 
-// `at` is on a `[`: of a lambda, not of a subscript or an array.
+// `at` is on a `[`. Whether it begins a lambda, and not a subscript or an array.
 ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
     const char behind = sign_at(file, file.partner(at) + 1);
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
@@ -63,7 +63,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
     return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
-// Whether the body at `open` is that of a coroutine; lambdas in it count for themselves.
+// Whether the body at `open` is that of a coroutine; lambdas inside it are judged separately.
 inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
@@ -76,8 +76,8 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
     return false;
 }
 
-// The token that names the function with this body, or the `[` of the lambda; `open` when that is
-// not found.
+// The token that names the function with this body, or the `[` of the lambda; `open` if neither is
+// found.
 inline std::size_t name_of_body(const source_outline& file, std::size_t open) noexcept {
     for (std::size_t at = open - 1; at > 1 && open - at < 64; --at) {
         const char sign = sign_at(file, at);
@@ -92,8 +92,8 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
     return open;
 }
 
-// "frame of work()", "" when `frame` does not allocate one. The frame then gets the line of the
-// function's name.
+// Returns "frame of work()", or "" if `frame` does not allocate one. `frame` then gets the line of
+// the function's name.
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return {};
     if (is_standard_header(frame.file)) return {};

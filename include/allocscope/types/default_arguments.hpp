@@ -1,12 +1,12 @@
-// default_arguments.hpp - the template arguments that nobody writes, and the names people use.
+// default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by pretty_type.hpp for every template
 // Threads:  any
 // Memory:   of the given arena
 //
-// An argument is dropped only when it is the default for that very element type: a vector with
-// another allocator keeps it, for that is what makes it another type.
+// An argument is dropped only if it is the default for this element type. A vector with another
+// allocator keeps that argument, because it makes the vector another type.
 //
 //     "std::map", {"int", "char", "std::less<int>", "std::allocator<std::pair<const int, char>>"}
 //         -> "std::map<int, char>"
@@ -29,7 +29,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "const std::string", but "char* const": the place where people write it.
+// "const std::string", but "char* const": puts const where people write it.
 inline text with_const(arena& memory, text type) {
     const bool is_pointer = type.ends_with("*");
     if (type.starts_with("const ") && !is_pointer) return type;
@@ -106,8 +106,8 @@ inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
     return filled.view();
 }
 
-// Behind "std::" or "std::pmr::" of a character template: "string" for basic_string<char>,
-// "wregex" for basic_regex<wchar_t>. Writes nothing when there is no such name.
+// The name of a character template after "std::" or "std::pmr::": "string" for basic_string<char>,
+// "wregex" for basic_regex<wchar_t>. Writes nothing if there is no such name.
 inline bool write_character_alias(text_out& out, text name, text character) {
     if (!name.starts_with("basic_")) return false;
     name.remove_prefix(6);
@@ -129,7 +129,8 @@ inline bool write_character_alias(text_out& out, text name, text character) {
     return true;
 }
 
-// Drops the arguments that are the rule's defaults. True: the template is the one of std::pmr.
+// Drops the arguments that are the rule's defaults. Returns true if the template is the one of
+// std::pmr.
 inline bool drop_defaults(arena& memory, const default_rule& rule, list<text>& arguments) {
     std::size_t most = rule.first;
     while (most < rule.first + 4 && !rule.rules[most - rule.first].empty()) ++most;
@@ -158,7 +159,8 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
-// What people call a template with just these arguments, outside of namespace std; "" for none.
+// The common name of a template with exactly these arguments, outside of namespace std; "" if it
+// has none.
 inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text name_of_tree = "boost::property_tree::ptree";
     if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
@@ -181,8 +183,8 @@ inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
-// Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
-// `name_begin` on, and makes of both what people write.
+// Appends `arguments`, which are already pretty, to a text that ends with the qualified name from
+// `name_begin` on, and changes both to what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
     const text name = out.view().substr(name_begin);
     const default_rule* rule = nullptr;

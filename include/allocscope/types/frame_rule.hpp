@@ -1,4 +1,4 @@
-// frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
+// frame_rule.hpp - distinguishes the user's frames from the library's, for the line of a row.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/ and verdict/, for each stack they name; add() by the user's library_frames()
@@ -6,10 +6,10 @@
 // Memory:   16 KiB inside the object: it never allocates, so one may be a constant-initialised
 //           global
 //
-// A row belongs to the innermost frame that is not library code. Whose code a frame is, its own
-// qualified name says, never its return type, template arguments or parameters: a user's
-// `f<std::vector<int>>` is the user's, and `std::sort<..., user::less>` is not. A lambda or
-// functor of the user that the library calls is a frame of its own and is the user's.
+// A row belongs to the innermost frame that is not library code. Only the frame's own qualified
+// name decides whose code it is, never its return type, template arguments or parameters: a user's
+// `f<std::vector<int>>` is the user's, and `std::sort<..., user::less>` is not. A lambda or functor
+// of the user that the library calls has its own frame and is the user's.
 //
 //     rule.add("mylib::");                        // a namespace or class
 //     rule.add("xml*");                           // every function whose name starts so
@@ -38,8 +38,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True for the functions between a user's code and the allocation that nobody asks about: of the
-// C++ runtime, the C library's allocating functions, and what runs before main and in new threads.
+// True for functions between a user's code and the allocation, which no row should name: those of
+// the C++ runtime, the C library's allocating functions, and functions that run before main and at
+// the start of threads.
 inline bool is_runtime_function(text name) noexcept {
     if (name.starts_with("operator ")) {
         name.remove_prefix(9);
@@ -55,8 +56,8 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
-// Functions that programs in C put around malloc, so that a failure ends the program: by the names
-// that they have everywhere. Who called them is what is asked for.
+// Functions that C programs put around malloc, so that a failure ends the program. They have the
+// same names everywhere. The row should name their caller.
 inline bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
@@ -85,9 +86,9 @@ inline bool is_allocation_wrapper(text name) noexcept {
     return is_listed(name, names);
 }
 
-// Of the C and C++ implementation by its name: a reserved global name. What the compilers put
-// around a user's global variables is the user's, and so is a linker name too long to demangle,
-// unless it begins with the library's namespaces.
+// Whether a function belongs to the C and C++ implementation, judged by its reserved global name.
+// What compilers put around a user's global variables is the user's. So is a linker name too long
+// to demangle, unless it begins with the library's namespaces.
 inline bool is_reserved_function(text name) noexcept {
     if (name.size() < 2 || name[0] != '_') return false;
     if (name[1] == 'Z') {
@@ -110,7 +111,7 @@ public:
     frame_rule(const frame_rule&) = delete;
     frame_rule& operator=(const frame_rule&) = delete;
 
-    // From now on these are library code too. Returns "" or why the pattern was refused.
+    // Patterns for more library code from now on. Returns "", or why the pattern was refused.
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
@@ -133,11 +134,11 @@ public:
         return has_room ? "" : "library_frames: there are 64 patterns already";
     }
 
-    // Changes whenever a pattern was added: what was decided before may be different now.
+    // Changes whenever a pattern is added: earlier decisions may then be different.
     std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
-    // True when no row should be named after this frame. A frame about which nothing is known
-    // is no user's frame either.
+    // True if no row should be named after this frame. A frame about which nothing is known is not
+    // the user's either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
         if (version() == 0 && is_standard_header(frame.file)) return true;
@@ -152,7 +153,7 @@ public:
         return frame.file.empty() && is_reserved_function(plain);
     }
 
-    // Whether somebody said that the frame is the user's.
+    // Whether a pattern says that the frame is the user's.
     bool is_declared_own(arena& scratch, const code_frame& frame) const {
         if (version() == 0) return false;
         const borrowed_memory meanwhile{scratch};
@@ -161,14 +162,14 @@ public:
     }
 
 private:
-    // False: there is no room for one more.
+    // Returns false if there is no room for one more.
     bool add_once(text added) noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (added == patterns_[i]) return true;
         }
         if (count_ == max_patterns) return false;
         std::memcpy(patterns_[count_], added.data(), added.size());  // the rest is zero
-        // Pairs with the acquire in version(): who sees the count sees the text.
+        // Pairs with the acquire in version(): a thread that sees the count also sees the text.
         __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
         return true;
     }
@@ -219,8 +220,8 @@ private:
     char patterns_[max_patterns][pattern_size] = {};
 };
 
-// Index of the frame that gives a stack its file and line: the innermost that is the user's; if
-// there is none, the innermost with file and line, then the innermost with a name, then
+// Index of the frame that gives a stack its file and line: the innermost frame that is the user's.
+// If there is none, the innermost with file and line, then the innermost with a name, then
 // frames.size(). `frames` are the logical frames of the whole stack, innermost first.
 inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
                               const frame_rule& rule) {

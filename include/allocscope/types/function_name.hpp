@@ -1,4 +1,4 @@
-// function_name.hpp - takes a demangled function name apart into its own qualified name.
+// function_name.hpp - parses a demangled function name into its own qualified name.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by frame_rule.hpp, library_calls.hpp, type_ladder.hpp and type_from_source.hpp; by
@@ -6,16 +6,16 @@
 // Threads:  any
 // Memory:   one entry for each component, in the given arena; the texts are views of the input
 //
-// A demangled name begins with the return type when the function is a template, and ends with
-// parameters, qualifiers and clone marks. What decides whose function it is stands between:
+// If the function is a template, its demangled name begins with the return type. The name ends with
+// parameters, qualifiers and clone marks. What decides whose function it is, is between them:
 //
 //     std::vector<int>* (anonymous namespace)::make<int>(std::map<int, int>&) [clone .isra.0]
 //                       |                  |  |   |  |
 //                       components[0]         [1]   its arguments
 //
-// The parser walks once from left to right and begins anew at everything that can only stand in
-// a return type: a space, `*`, `&`, and the bracket of a returned function pointer. A `const` that
-// ends a name stands behind its parameters, so one before them belongs to the return type too.
+// The parser reads once from left to right. It starts again at everything that can occur only in a
+// return type: a space, `*`, `&`, and the bracket of a returned function pointer. A `const` that
+// ends a name comes after its parameters, so a `const` before them belongs to the return type, too.
 
 #ifndef ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 #define ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
@@ -40,7 +40,7 @@ struct name_component {
 };
 
 struct function_name {
-    list<name_component> components;  // empty when the text is not a function's name
+    list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
     bool is_known() const noexcept { return !components.empty(); }
@@ -133,7 +133,7 @@ private:
         if (!is_failed_ && is_next(at_, " <")) ++at_;
     }
 
-    // Behind `operator`: " new", " delete[]", " co_await", or the type of a conversion.
+    // What may follow `operator`: " new", " delete[]", " co_await", or the type of a conversion.
     std::size_t skip_named_operator(std::size_t at) const {
         if (is_next(at, " ")) {
             const text rest = name_.substr(at + 1);
@@ -146,7 +146,7 @@ private:
             const char c = name_[at];
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
-        return at;  // no_position is behind the end too
+        return at;  // no_position is also behind the end
     }
 
     void read_angle_brackets() {
@@ -186,7 +186,7 @@ private:
 
     bool has_name() const noexcept { return name_begin_ != no_position || !components_.empty(); }
 
-    // The component that is being read goes on up to `behind`.
+    // The component that is being read continues up to `behind`.
     void extend_name(std::size_t behind) noexcept {
         if (behind == no_position) return fail();
         if (name_begin_ == no_position) name_begin_ = at_;

@@ -1,12 +1,12 @@
-// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+// known_frames.hpp - what the names of functions and files say about a frame, found only once.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by module_rule.hpp, several times for each frame of each stack
 // Threads:  one
 // Memory:   a table over the functions and one over the files, in the given arena
 //
-// A hundred thousand places lie in a few thousand functions. Texts are told apart by where they
-// stand: equal ones must be one, as those of kept_texts are, and stay as long as this.
+// A hundred thousand places are in a few thousand functions. Texts are distinguished by their
+// addresses: equal texts must be one copy, like those of kept_texts, and live as long as this.
 
 #ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
 #define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
@@ -30,7 +30,7 @@ namespace symbolize {
 struct frame_traits {
     bool is_library = false;           // frame_rule
     bool is_own_operator_new = false;  // of a class
-    bool is_allocate = false;          // the name of what an allocator is asked by
+    bool is_allocate = false;          // allocate or do_allocate, as of an allocator
 };
 
 class known_frames {
@@ -47,7 +47,8 @@ public:
         return known.traits;
     }
 
-    // Whether the file lies where other people's code lies; the own folder is not considered.
+    // Whether the file is in a place for other people's code; the program's own folder is not
+    // considered.
     bool is_library_file(arena& scratch, text file) {
         const auto known = files_.insert(file.data());
         if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});

@@ -5,9 +5,9 @@
 // Threads:  any
 // Memory:   of the given arena
 //
-// Each question below knows one kind of function and answers with the type as the demangler
-// spelled it, or "" when it is not one of its kind. libstdc++ and libc++ are known; everything
-// else answers "".
+// Each function below recognises one kind of library function. It returns the type as the demangler
+// spelled it, or "" if the function is of another kind. They know libstdc++ and libc++; everything
+// else gives "".
 //
 //     std::(__new_allocator<int>)::(allocate)              type_of_allocator_call: "int"
 //     std::(_Deque_base<int, std::allocator<int> >)::(_M_allocate_map)
@@ -33,7 +33,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
-// Of template arguments the first ones; "" for one that is not there.
+// `..._first` and `..._second` are template arguments; "" if there is none.
 struct library_call {
     text scope;  // "" for a function of the namespace itself
     text function;
@@ -42,7 +42,7 @@ struct library_call {
     text function_first;
 };
 
-// Function "" when it is not one of the standard library's.
+// `function` is "" if it is not one of the standard library's.
 inline library_call as_library_call(arena& memory, const function_name& name) {
     library_call call;
     const std::size_t count = name.components.size();
@@ -59,7 +59,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     return call;
 }
 
-// The T of "std::allocator<T>"; "" for an allocator that is not the library's own.
+// The T of "std::allocator<T>"; "" for an allocator that is not the standard library's own.
 inline text allocated_by(text allocator) noexcept {
     const text start = listed_start(
         allocator,
@@ -125,7 +125,7 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// Any member of a vector: the type of its elements. Such a member may also copy an element that
+// For any member of a vector: the type of its elements. Such a member may also copy an element that
 // allocates, so it only confirms what functions further in have said.
 inline text element_of_vector(const library_call& call) noexcept {
     const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&

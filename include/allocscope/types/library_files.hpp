@@ -1,12 +1,13 @@
-// library_files.hpp - which source files are other people's code, by where they lie.
+// library_files.hpp - which source files are other people's code, judged by their folders.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by module_rule.hpp, and by verdict/ for the callers that a message shows
 // Threads:  any
-// Memory:   of the given arena, given back
+// Memory:   of the given arena, only while the function runs
 //
-// Everything below the program's own folder is the user's, but for the folders in it that hold
-// copies of other people's code. Elsewhere there are the places where headers are installed, too.
+// Everything below the program's own folder is the user's, except for folders in it that hold
+// copies of other people's code. Elsewhere, the places where headers are installed are the
+// libraries', too.
 //
 //     own folder "/home/me/shop/"
 //     /home/me/shop/src/cart.cpp               the user's
@@ -64,9 +65,9 @@ inline bool is_library_file(arena& scratch, text file, text own_folder) {
     return false;
 }
 
-// The folder that the program's own code lies in, by the file of its main(): that of the file, or
-// the one around it where its name only says what kind of code it holds. A main() in a header is
-// that of a test framework and tells nothing.
+// The folder of the program's own code, found by the file of its main(): the folder of the file, or
+// the one around it if its name only says what kind of code it holds. A main() in a header is that
+// of a test framework and says nothing.
 inline text own_folder_of(arena& memory, text file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
@@ -79,7 +80,7 @@ inline text own_folder_of(arena& memory, text file_of_main) {
                          is_listed(folder.substr(around + 1),
                                    "src source sources app apps bin cmd main tool tools test tests "
                                    "example examples sample samples demo demos bench benchmarks");
-    // "/usr/src" alone would be too much.
+    // "/usr/src" alone would contain too much.
     const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
     return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
 }

@@ -1,11 +1,11 @@
-// local_names.hpp - what a name is declared as in the function and the classes around a place.
+// local_names.hpp - how a name is declared in the function and the classes around a place.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_from_source.hpp, for the names behind `new` in a template
+// Called:   by type_from_source.hpp, for the names after `new` in a template
 // Threads:  any
 // Memory:   none
 //
-// Compilers describe few of the aliases in functions and classes, and the source has them all:
+// Compilers describe few of the aliases in functions and classes, but the source has them all:
 //
 //     template <class T> struct pool {
 //         using value = std::vector<T>;
@@ -14,7 +14,7 @@
 //
 //     find_local_name(file, at_new, "value")      // an alias; its tokens: std :: vector < T >
 //
-// What a namespace declares is not looked for, nor what stands behind the place.
+// Declarations in namespaces, and declarations after the place, are not searched.
 
 #ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 #define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
@@ -38,11 +38,11 @@ struct local_name {
     kind what = kind::none;
     bool is_of_function = false;  // else of a class
     std::size_t at = 0;           // the token that declares it
-    std::size_t begin = 0;        // of an alias: what it stands for
+    std::size_t begin = 0;        // of an alias: its meaning
     std::size_t end = 0;
 };
 
-// The name of a variable in `decltype(v)` at `at`; "" when something else stands there.
+// The name of the variable in `decltype(v)` at `at`; "" if the text is something else.
 inline text variable_of_decltype(const list<source_token>& tokens, std::size_t at) noexcept {
     const bool is_one = at + 3 < tokens.size() && tokens[at].spelling == "decltype" &&
                         tokens[at + 1].spelling == "(" && is_word(tokens[at + 2].spelling) &&
@@ -65,7 +65,7 @@ inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t op
     return kind;
 }
 
-// What the token at `at` declares, if that is the name.
+// What the token at `at` declares, if it is the name.
 inline local_name declared_at(const list<source_token>& tokens, std::size_t at, std::size_t before,
                               text name) {
     local_name found;
@@ -73,7 +73,7 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
     const bool is_typedef = tokens[at].spelling == "typedef";
     if (!is_typedef && tokens[at].spelling != name) return {};
     std::size_t end = at;
-    bool is_simple = true;  // no function and no array
+    bool is_simple = true;  // neither a function nor an array
     while (end < before && tokens[end].spelling != ";") {
         if (tokens[end].spelling == "[" || (is_typedef && tokens[end].spelling == "(")) {
             is_simple = false;
@@ -98,7 +98,7 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
     return found;
 }
 
-// In the blocks around the token at `before`, the innermost first.
+// Searches the blocks around the token at `before`, the innermost first.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     const list<source_token>& tokens = file.tokens();
     constexpr std::size_t most_tokens = 4096;

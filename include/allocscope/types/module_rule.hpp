@@ -1,12 +1,12 @@
-// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
+// module_rule.hpp - finds the frame that gives a row its place: all rules, in their order.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for each stack
 // Threads:  any
 // Memory:   of the given arena
 //
-// A row is placed in the innermost frame that passes the first of these rules that any frame
-// passes. docs/types_and_places.md has the same list for users.
+// The rules are tried in order; the first that fits any frame decides, and the row is placed in the
+// innermost frame that it fits. docs/types_and_places.md has the same list for users.
 //
 //     1  has a line, is the user's by its name, and lies in no library by file or module
 //     2  lies in one of the user's modules and is the user's by its name
@@ -14,16 +14,16 @@
 //     4  as 2 and 3, among the interpreters
 //     5  what the names alone say (user_frame), else the innermost frame of all
 //
-// So a library's frames count only while no frame further out has a line of the user's. Names:
-// types/frame_rule.hpp. Files: types/library_files.hpp. Modules are
+// So a library's frames count only if no frame further out has a line of the user's. Names:
+// types/frame_rule.hpp. Files: types/library_files.hpp. There are three kinds of modules:
 //
 //     system        the C and C++ libraries and the loader
 //     runtimes      interpreters: python, perl, ruby, ... and their libraries
 //     the user's    all others; those that packages installed are libraries in rule 1
 //
-// A function that only hands a request on is passed over: a class's own operator new, and the
-// `allocate` by which the standard library asks an allocator of the user's. Of a module that was
-// unloaded nothing can be known any more: its frames pass rule 1.
+// A function that only passes a request on is skipped: a class's own operator new, and the
+// `allocate` by which the standard library asks an allocator of the user's. Nothing can be known
+// about a module that was unloaded, so its frames fit rule 1.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 #define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -56,7 +56,7 @@ inline module_kind kind_of_module(text path) noexcept {
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 
-// What the module that a frame lies in says of it.
+// What the module of a frame says about the frame.
 struct frame_owner {
     module_kind kind = module_kind::system;
     bool is_known = false;  // the module has a name
@@ -69,7 +69,7 @@ inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noex
             !is_program && is_installed(module)};
 }
 
-// What the rule asks for when it first needs it.
+// Asked for when the rule first needs the folder.
 struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
@@ -77,7 +77,7 @@ struct own_folder_source {
     text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
-// A stack, and what is known of its frames.
+// A stack, and what is known about its frames.
 struct asked_stack {
     arena& scratch;
     const list<code_frame>& frames;
@@ -87,8 +87,8 @@ struct asked_stack {
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
-    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
-    // and what the standard library asks an allocator by.
+    // A frame that passes on what its caller asks for is skipped: a class's own operator new, and
+    // the function by which the standard library asks an allocator.
     bool is_users_by_name(std::size_t at) const {
         const frame_traits here = traits(at);
         if (here.is_library || here.is_own_operator_new) return false;
@@ -112,7 +112,7 @@ struct asked_stack {
 
 namespace module_rule_detail {
 
-// frames.size() when no frame has a line that is the user's.
+// frames.size() if no frame has a line that is the user's.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
         if (stack.owners[i].kind != module_kind::user) continue;
@@ -123,7 +123,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
     return stack.frames.size();
 }
 
-// frames.size() when no frame of that kind of module is the user's.
+// frames.size() if no frame in a module of that kind is the user's.
 inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
@@ -138,8 +138,8 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 
 }  // namespace module_rule_detail
 
-// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
-// Index of the frame; frames.size() if there is none.
+// Rules 2 to 5: the innermost function that is not the standard library's, whether or not it is
+// another library's. Index of the frame; frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
     for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
@@ -151,7 +151,7 @@ inline std::size_t maker_frame(const asked_stack& stack) {
     return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
 }
 
-// All rules. `maker` is what maker_frame() said.
+// All rules. `maker` is the result of maker_frame().
 inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
                                         std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);

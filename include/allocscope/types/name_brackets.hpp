@@ -1,12 +1,12 @@
-// name_brackets.hpp - jumps over words, brackets and operators in demangled names.
+// name_brackets.hpp - skips words, brackets and operators in demangled names.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by every file of types/ that reads names
 // Threads:  any
 // Memory:   half a kilobyte of stack for the open brackets; lists of parts from the given arena
 //
-// A `<` in a demangled name opens template arguments unless it belongs to an operator's name or
-// stands in an expression; the names of operators are the reason why counting is not enough.
+// A `<` in a demangled name opens template arguments, unless it belongs to the name of an operator
+// or to an expression. Because of the names of operators, counting brackets is not enough.
 //
 //     skip_brackets("f<&X::operator> >(int)", 1)          // 17: behind the last ">"
 //     split_arguments(memory, "<int, std::pair<a, b> >")  // "int", "std::pair<a, b> "
@@ -36,7 +36,7 @@ ALLOCSCOPE_FAST_PATH bool is_name_character(char c) noexcept {
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Behind the word that starts at `at`.
+// The position behind the word that starts at `at`.
 ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
     while (at < name.size() && is_name_character(name[at])) ++at;
     return at;
@@ -48,8 +48,8 @@ ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
     return padded;
 }
 
-// The first of the words in `words`, which stand between single spaces, that `name` starts with;
-// "" when it starts with none of them.
+// The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
+// starts with none of them.
 ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     while (!words.empty()) {
         const std::size_t space = words.find(' ');
@@ -61,7 +61,7 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     return {};
 }
 
-// True when `word`, which holds no space, is one of the words in `words`.
+// True if `word`, which contains no space, is one of the words in `words`.
 ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     if (word.empty()) return false;
     for (std::size_t at = words.find(word); at != no_position; at = words.find(word, at + 1)) {
@@ -72,8 +72,8 @@ ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     return false;
 }
 
-// Length of the symbol of an operator, 0 when the text goes on with something else (new, delete,
-// or the type of a conversion).
+// Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
+// the type of a conversion).
 ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
     constexpr text longest_first =
         "<=> <<= >>= ->* () [] -> << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= \"\" < > , "
@@ -81,7 +81,7 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
     return listed_start(name, longest_first).size();
 }
 
-// True when the word `operator` starts at `at`.
+// True if the word `operator` starts at `at`.
 inline bool is_operator_word(text name, std::size_t at) noexcept {
     return name[at] == 'o' && name.substr(at).starts_with("operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
@@ -107,7 +107,7 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
                 if (depth == max_open_brackets) return no_position;
                 open[depth++] = c;
                 break;
-            case '>':  // unless it is an arrow's or "greater than"
+            case '>':  // unless it is part of an arrow, or "greater than"
                 if (depth == 0 || open[depth - 1] != '<' || name[at - 2] == '-') break;
                 if (--depth == 0) return at;
                 break;
@@ -127,7 +127,7 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
     return no_position;
 }
 
-// The arguments in "<a, b>" or "(a, b)", brackets included in the input, as they stand there.
+// The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
 ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
     list<text> parts{memory};
     if (bracketed.size() < 2) return parts;

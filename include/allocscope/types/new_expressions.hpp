@@ -1,4 +1,4 @@
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers say it stands.
+// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by source_cache.hpp, once for each source file that a report needs; read by
@@ -6,13 +6,14 @@
 // Threads:  read-only once it is built
 // Memory:   the tokens of the file and one entry for each new-expression, of the given arena
 //
-// Compilers give the call of operator new one of two places (measured: g++ 12, clang 14, -O0, -O2):
+// Compilers give the call of operator new one of two positions (measured: g++ 12, clang 14, -O0,
+// -O2):
 //
 //     auto* w = new app::widget(1, 2);
 //               ^ clang; g++ in templates
 //                                   ^ g++: the last token of the expression
 //     auto* m = new std::map<int, char>;
-//                        ^ g++: a name with template arguments is one token, its name's
+//                        ^ g++: a name with template arguments counts as one token, the name
 //
 // `new (place) T` allocates nothing and is left out, except with std::nothrow or std::align_val_t.
 
@@ -41,14 +42,14 @@ namespace symbolize {
 struct new_expression {
     std::size_t begin = 0;       // of `new`, or of the `::` before it
     std::size_t last = 0;        // the token that g++ names
-    std::size_t reach = 0;       // the largest `last` of this expression and those before it
+    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
     std::size_t type_begin = 0;  // of the type, without the bounds of an array
     std::size_t type_end = 0;
     std::size_t scope = 0;  // of template_scopes
     bool has_initialiser = false;
-    bool has_type = false;  // false: we cannot read it
-    // Instead of a type: `new auto(T(1))` and `new decltype(T(1))` have a T there, if it is a type;
-    // `new auto(x)` has a variable.
+    bool has_type = false;  // false: it cannot be read
+    // There is a value in place of a type: `new auto(T(1))` and `new decltype(T(1))` contain a T,
+    // if it is a type; `new auto(x)` contains a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
     std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
@@ -81,14 +82,15 @@ public:
         return expressions_;
     }
 
-    // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
+    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
+    // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
-    // The first expression that begins or ends with the token; null when none does.
+    // The first expression that begins or ends with the token; null if there is none.
     const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
@@ -117,13 +119,13 @@ public:
         return is_known_as(name, template_alias_name);
     }
 
-    // An alias for the type of something, which may be another one each time.
+    // An alias for the type of an expression, which may differ each time.
     bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
-    // A `new` is the default of a parameter of what is called so: `part(int* p = new int);`.
-    // Compilers give it the place of the call, which may be `new part`.
+    // A `new` is the default of a parameter of the function with this name: `part(int* p = new
+    // int);`. Compilers give it the position of the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
     // The only `new` in a default argument of what is called so; null: none, or several.
@@ -142,7 +144,7 @@ public:
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
-        // Names that hardly anybody gives to a class of his own.
+        // Names that hardly anybody gives to their own class.
         return uses_namespace_std_ &&
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
@@ -312,14 +314,14 @@ private:
         return false;
     }
 
-    // Reads a type that starts at `at`; the index behind it and its array bounds.
+    // Reads a type that starts at `at`. Returns the index behind the type and its array bounds.
     std::size_t read_type(std::size_t at, new_expression& found) {
         found.type_begin = at;
         found.last = at < tokens().size() ? at : tokens().size() - 1;
         bool has_name = false;
         bool is_builtin = false;
         bool is_readable = true;
-        std::size_t value = 0;  // where its bracket opens
+        std::size_t value = 0;  // where the bracket of the value opens
         for (;; ++at) {
             const text word = text_at(at);
             if (word == "const" || word == "volatile") {
@@ -360,7 +362,7 @@ private:
         return at;
     }
 
-    // In the brackets at `open`.
+    // Reads the value in the brackets at `open`.
     void read_value(std::size_t open, new_expression& found) const {
         const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
         if (close == 0 || is_listed(text_at(close + 1), "[ * &")) return;
@@ -377,7 +379,7 @@ private:
         found.type_end = at;
     }
 
-    // 0 when it cannot be read.
+    // Returns 0 if the name cannot be read.
     std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
         if (text_at(at) == "::") ++at;
         for (;;) {
@@ -423,7 +425,7 @@ private:
         }
     }
 
-    static constexpr std::size_t far_away = 64;  // tokens: such a declaration is not read
+    static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
     token_list list_;
     list<std::uint32_t> partners_;

@@ -11,7 +11,7 @@
 //     app::work(app::work(int)::_ZN3app4workEi.Frame*)     ->  app::work(int)
 //
 // g++ and clang++ number lambdas in different ways, and only clang++ always knows the parameters of
-// the functions around them: so both are left out.
+// the functions around them. So both are left out.
 
 #ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
 #define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
@@ -30,7 +30,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// As g++, clang++ and LLVM's demangler call them.
+// Recognises the names that g++, clang++ and LLVM's demangler use.
 inline bool is_lambda(text component) noexcept {
     return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
 }
@@ -41,8 +41,8 @@ inline text leading_qualifiers(text behind) noexcept {
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
 
-// The function itself when its name is not understood. The result lives in the arena or is a view
-// of the input.
+// Returns the function unchanged if its name is not understood. The result lives in the arena or is
+// a view of the input.
 inline text pretty_function(arena& memory, text function) {
     const function_name name = parse_function_name(memory, function);
     if (!name.is_known()) return function;
@@ -62,7 +62,7 @@ inline text pretty_function(arena& memory, text function) {
     if (!is_in_lambda) {  // parameters and qualifiers
         text behind = function.substr(static_cast<std::size_t>(name.whole.end() - function.data()));
         if (behind.starts_with("[abi:")) behind.remove_prefix(skip_brackets(behind, 0));
-        // g++ calls the body of a coroutine f(f(int)::_Z1fi.Frame*).
+        // g++ names the body of a coroutine f(f(int)::_Z1fi.Frame*).
         const std::size_t frame = behind.find(".Frame*)");
         const std::size_t outer = frame != no_position ? behind.rfind("::_Z") : frame;
         if (outer != no_position) return pretty_function(memory, behind.substr(1, outer - 1));

@@ -14,8 +14,8 @@
 //     std::pair<std::__1::list<char const*> const, int>
 //         -> std::pair<const std::list<const char*>, int>
 //
-// One pass from left to right, template arguments by recursion of at most 64 levels. Whatever it
-// does not understand comes back unchanged.
+// It makes one pass from left to right, with recursion of at most 64 levels for template arguments.
+// A type that it does not understand is returned unchanged.
 
 #ifndef ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
 #define ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
@@ -94,7 +94,7 @@ private:
         text_out out;
         std::size_t name_begin = 0;   // where the qualified name that is being written began
         bool space_before = false;    // the input has a space here
-        bool has_declarator = false;  // behind "*", "&" or "(": const belongs to that
+        bool has_declarator = false;  // after "*", "&" or "(": const belongs to that
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
 
@@ -155,7 +155,8 @@ private:
         }
     }
 
-    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    // Compilers number lambdas, or show their parameters, or both. Their place distinguishes them
+    // anyway.
     void lambda(written& to, std::size_t behind) {
         if (!to.is_after_colons()) begin_name(to);
         if (behind == no_position) is_failed_ = true;
@@ -189,7 +190,7 @@ private:
         at_ = behind;
     }
 
-    // Words that are no names: qualifiers, `struct`, and the words of built-in types.
+    // Words that are not names: qualifiers, `struct`, and the words of built-in types.
     bool special_word(written& to, text word, std::size_t behind) {
         if (word == "const" || word == "volatile") {
             at_ = behind;
@@ -240,7 +241,7 @@ private:
         }
     }
 
-    // Parts of a name that the library's authors put there for the linker.
+    // Parts of a name that are only there for the linker.
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
@@ -281,7 +282,7 @@ private:
         to.write_space();
         const bool is_main = to.out.view() == "main" && is_next("()::");
         const list<text> parameters = parts(')', depth);
-        if (is_main) return;  // main::local, whatever main's parameters
+        if (is_main) return;  // main::local, whatever the parameters of main are
         write_list(to.out, '(', parameters, ')');
         if (!is_next("::")) to.has_declarator = true;
     }
@@ -307,7 +308,7 @@ private:
         copy_until(to, behind);
     }
 
-    // The parts between this bracket and the closing one, which is consumed.
+    // The parts between this bracket and the closing one, which is also consumed.
     list<text> parts(char closing, int depth) {
         list<text> found{memory_};
         ++at_;
@@ -339,15 +340,15 @@ private:
     bool is_failed_ = false;
 };
 
-// The type as people write it; the input itself when it is no type that we understand. The result
-// lives in the arena or is a view of the input.
+// Returns the type as people write it, or the input if it is not a type that we understand. The
+// result lives in the arena or is a view of the input.
 inline text pretty_type(arena& memory, text type) {
     type = without_spaces_around(type);
     if (type.size() > max_type_length) return type;
     return type_printer{memory, type}.print();
 }
 
-// A pretty type as one would write it: nobody names an unnamed namespace.
+// A pretty type without unnamed namespaces, which nobody writes.
 inline text without_unnamed_namespaces(arena& memory, text type) {
     constexpr text unnamed = "(anonymous namespace)::";
     for (std::size_t at = type.find(unnamed); at != no_position; at = type.find(unnamed, at)) {

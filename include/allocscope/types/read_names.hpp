@@ -1,18 +1,18 @@
-// read_names.hpp - the names of functions, each taken apart once.
+// read_names.hpp - parses the names of functions, each only once.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp and type_from_source.hpp, for the innermost frames of each stack
 // Threads:  one
 // Memory:   some hundred bytes for each function, of the given arena
 //
-// A hundred thousand places lie in a few thousand functions, and most of them reach operator new
-// through the same few of the library's. Texts are told apart by where they stand: equal ones must
-// be one, as those of kept_texts are, and stay as long as this.
+// A hundred thousand places are in a few thousand functions, and most of these reach operator new
+// through the same few functions of the library. Texts are distinguished by their addresses: equal
+// texts must be one copy, like those of kept_texts, and live as long as this.
 //
 //     read_names names{memory};
 //     const read_name& name = names.of(frame.function);
 //     name.plain;                                          // "std::vector::push_back"
-//     names.alone(frame.function, frame.line > 0).name;    // what it allocates, were it the caller
+//     names.alone(frame.function, frame.line > 0).name;    // what it allocates as direct caller
 
 #ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
 #define ALLOCSCOPE_TYPES_READ_NAMES_HPP
@@ -34,12 +34,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The type as it is printed, of a spelling of the demangler's.
+// The printed form of a type in the demangler's spelling.
 inline text printed_type(arena& memory, text type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
-// Reports what somebody else allocates.
+// Whether a function reports what somebody else allocates.
 inline bool is_reporting_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") &&
            (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
@@ -47,7 +47,7 @@ inline bool is_reporting_frame(text plain) noexcept {
             plain.ends_with("::reported_resource::do_allocate"));
 }
 
-// Forwards a request for memory and nothing else: its caller is the one to ask.
+// Whether a function only passes a request for memory on: then its caller is the one to ask.
 inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
@@ -73,7 +73,7 @@ public:
 
     const read_name& of(text function) { return entry_of(function).name; }
 
-    // What the function says by itself, were it the direct caller of operator new.
+    // What the function alone says, if it is the direct caller of operator new.
     const type_answer& alone(text function, bool has_line) {
         entry& known = entry_of(function);
         if (!known.is_answered[has_line]) {
@@ -83,7 +83,7 @@ public:
         return known.answers[has_line];
     }
 
-    // A type that a source file spells, as people write it. Few types are asked for often.
+    // The printed form of a type from a source file. Only few different types are asked for.
     text pretty(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
@@ -94,7 +94,7 @@ public:
     // To be borrowed.
     ALLOCSCOPE_FAST_PATH arena& scratch() noexcept { return scratch_; }
 
-    // Its memory is about to be given back.
+    // Call it before its memory is released.
     void clear() noexcept {
         names_ = table<const void*, entry*>{memory_};
         types_ = table<text, text>{memory_};
@@ -141,7 +141,7 @@ private:
 
     arena& memory_;
     arena scratch_;
-    table<const void*, entry*> names_;  // by where the name stands
+    table<const void*, entry*> names_;  // by the address of the name
     table<text, text> types_;
 };
 

@@ -1,4 +1,4 @@
-// shorten_paths.hpp - file names without the directory that they all share.
+// shorten_paths.hpp - removes the directory that all files share from their names.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/, once for each snapshot, with the files of its rows
@@ -10,9 +10,9 @@
 //     {"src/a.cpp", "/home/me/p/src/b.cpp"}                -> {"a.cpp", "b.cpp"}
 //     {"/usr/include/x.h", "/home/me/a.cpp"}               -> as they are
 //
-// Absolute and relative paths are shortened each among themselves. Two different files never get
-// one name: where they would, both stay whole. Where absolute paths share nothing but the root they
-// keep it, for without it an editor would not find them.
+// Absolute and relative paths are shortened separately. Two different files never get the same
+// name: if they would, both paths stay whole. If absolute paths share only the root, they keep it,
+// because without it an editor would not find them.
 
 #ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 #define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
@@ -56,7 +56,7 @@ inline text tidy_path(arena& memory, text path) {
     return tidy.view();
 }
 
-// Length of the directory, its slash included, that all paths of one kind begin with.
+// Length of the directory, with its slash, with which all paths of one kind begin.
 inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
     text shared;
     bool is_first = true;
@@ -72,11 +72,11 @@ inline std::size_t common_directory(const list<text>& paths, bool is_absolute) n
     return slash == text::npos || slash == 0 ? 0 : slash + 1;
 }
 
-// In place; "" stays "", and equal files get equal names.
+// Changes the paths in place; "" stays "", and equal files get equal names.
 inline void shorten_paths(arena& memory, list<text>& paths) {
     for (text& path : paths) path = tidy_path(memory, path);
     const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
-    table<text, text> meanings{memory};  // of a short name: the path, or "" when there are two
+    table<text, text> meanings{memory};  // for each short name: the path, or "" if there are two
     for (const text path : paths) {
         if (path.empty()) continue;
         const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);

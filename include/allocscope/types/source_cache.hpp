@@ -1,19 +1,19 @@
-// source_cache.hpp - source files, each read and taken apart once for a report.
+// source_cache.hpp - reads and parses each source file once for a report.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_from_source.hpp; naming/ keeps one cache and releases it when a report is made
 // Threads:  one cache belongs to one thread
 // Memory:   an arena of its own: per file up to ten times its size; at most 256 files of 2 MiB
 //
-// Only regular files are read, and never waited for. A file that is not there is asked for once.
-// One that was written after the module was built is not what was compiled: it is not believed.
+// Only regular files are read, and never waited for. A missing file is looked up only once. A file
+// that was written after the module was built is not what was compiled, so it is not believed.
 //
 //     source_cache sources;
 //     const source_outline* file = sources.find("/home/me/project/main.cpp");   // null: not there
 //
-// A program that was built elsewhere, or with -ffile-prefix-map, names files that are not there.
-// The environment variable ALLOCSCOPE_SOURCES says where they are: FROM=TO, several with colons
-// between them.
+// A program that was built elsewhere, or with -ffile-prefix-map, names files that do not exist
+// here. The environment variable ALLOCSCOPE_SOURCES says where they are: FROM=TO; several pairs are
+// separated by colons.
 //
 //     ALLOCSCOPE_SOURCES=/build=/home/me/project       /build/src/main.cpp is read as
 //                                                      /home/me/project/src/main.cpp
@@ -40,8 +40,8 @@ namespace symbolize {
 constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
-// Where a file of the debug information is, by what ALLOCSCOPE_SOURCES says (see above): the first
-// FROM that is `path` up to one of its slashes. The path itself when there is none.
+// The location of a file of the debug information according to ALLOCSCOPE_SOURCES (see above): the
+// first FROM counts that is `path` up to one of its slashes. If none fits, the path itself.
 inline text moved_source(arena& memory, text path, text folders) {
     while (!folders.empty()) {
         const std::size_t end = folders.find(':');
@@ -62,8 +62,8 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null when the file cannot be read, is no regular file, is larger than 2 MiB, or was changed
-    // after `built_ns`; 0: that is not known.
+    // Null if the file cannot be read, is not a regular file, is larger than 2 MiB, or was changed
+    // after `built_ns` (0: unknown).
     const source_outline* find(text path, std::uint64_t built_ns = 0) {
         const source_file* file = files_.find(path);
         if (file == nullptr) {

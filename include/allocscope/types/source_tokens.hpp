@@ -1,13 +1,13 @@
-// source_tokens.hpp - cuts C++ source into words and signs with their line and column.
+// source_tokens.hpp - splits C++ source into words and signs with their line and column.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by new_expressions.hpp, once for each source file that a report needs
 // Threads:  any
 // Memory:   24 bytes for each token, of the given arena; the texts are views of the source
 //
-// Comments are skipped, literals are one token each, preprocessor lines are left out except that
-// the names they define are remembered. Columns count bytes from 1, as compilers write them into
-// line tables.
+// Comments are skipped, and a literal is one token. Preprocessor lines are left out, but the names
+// that they define are remembered. Columns count bytes from 1, as compilers write them to line
+// tables.
 //
 //     f("new x"); // new y      ->   f  (  "new x"  )  ;
 //
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    // The character at a position; behind the end there are zeros.
+    // The character at a position; zero behind the end.
     char peek(std::size_t at) const noexcept { return at < source_.size() ? source_[at] : '\0'; }
 
     void step() {
@@ -107,7 +107,7 @@ private:
         result_.tokens.push_back(found);
     }
 
-    // A literal may run over lines.
+    // A literal may span several lines.
     void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
@@ -124,7 +124,7 @@ private:
         line_begin_ = at_;
     }
 
-    // Passes a backslash that ends a line.
+    // Skips a backslash that ends a line.
     bool continues_line() noexcept {
         const std::size_t end = peek(at_ + 1) == '\r' ? at_ + 2 : at_ + 1;
         if (peek(end) != '\n') return false;

@@ -1,21 +1,21 @@
-// template_scopes.hpp - which template parameters are in force at a place of a source file.
+// template_scopes.hpp - which template parameters are visible at a place of a source file.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by new_expressions.hpp while it walks over the tokens
-// Threads:  one walk belongs to one thread
+// Called:   by new_expressions.hpp while it loops over the tokens
+// Threads:  one object belongs to one thread
 // Memory:   one entry for each brace and each template header, of the given arena
 //
-// The text `new T` means another type in every instantiation. So the walk remembers the headers
-// that the innermost scope stands in:
+// The text `new T` means another type in every instantiation. So this class remembers the template
+// headers around the innermost scope:
 //
 //     template <class T> struct pool {            // scope 1: headers {T}
 //         template <class U> void fill(U u) {     // scope 2: headers {U}, parent 1
 //             new T;                              // T is the first argument of pool<...>
 //
-// A header belongs to the next `{` before a `;`. One whose class is a partial specialisation is
-// kept, but marked: its parameters are not the arguments that a demangled name shows.
+// A header belongs to the next `{` before a `;`. If its class is a partial specialisation, the
+// header is kept, but marked: its parameters are not the arguments that a demangled name shows.
 //
-// The walk passes every token of a file, so it is compiled with optimisation.
+// It sees every token of a file, so it is compiled with optimisation.
 
 #ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 #define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
@@ -34,14 +34,14 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct template_header {
-    list<text> parameters;  // "" for one without a name
+    list<text> parameters;  // "" if it has no name
     bool has_pack = false;
-    std::size_t pack = 0;         // which parameter it is
+    std::size_t pack = 0;         // the number of the parameter that is a pack
     bool shows_arguments = true;  // argument i of the demangled name is parameter i
 };
 
-// For each token the one that closes its bracket, or that it closes; 0 when there is none. Angle
-// brackets are none.
+// For each token the one that closes its bracket, or the bracket that it closes; 0 if there is
+// none. Angle brackets do not count.
 ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
                                                           const list<source_token>& tokens) {
     list<std::uint32_t> partners{memory};
@@ -64,8 +64,8 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     return partners;
 }
 
-// Behind the `>` that closes the `<` at `at`; 0 when there is none near. `partners` are the
-// matching round, square and curly brackets.
+// The index behind the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
+// the matching round, square and curly brackets.
 ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
                                                   const list<std::uint32_t>& partners,
                                                   std::size_t at) noexcept {
@@ -101,7 +101,7 @@ public:
         scopes_.push_back({0, list<std::size_t>{}});
     }
 
-    // Tells the walk of the token at `at`; returns the index of the next one to look at.
+    // Takes the token at `at`; returns the index of the next token to look at.
     std::size_t see(std::size_t at) {
         const text token = tokens_[at].spelling;
         switch (token.front()) {
@@ -132,14 +132,14 @@ public:
         return at + 1;
     }
 
-    // The scope of the token that see() was told of last.
+    // The scope of the last token that see() took.
     std::size_t here() {
         if (pending_.empty()) return current_;
         scopes_.push_back({current_, pending_});
         return scopes_.size() - 1;
     }
 
-    // What follows is the template itself.
+    // Whether what follows is the template itself.
     bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
@@ -178,7 +178,7 @@ private:
         return at < tokens_.size() ? tokens_[at].spelling : text{};
     }
 
-    // A scope may have kept the old list, so it is left to it.
+    // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
         if (!pending_.empty()) pending_ = list<std::size_t>{*memory_};
     }
@@ -230,8 +230,8 @@ private:
         return behind;
     }
 
-    // `at` is on the `{` behind the pending headers. In `struct pool<T*>` and `pool<T*>::grab()`
-    // the arguments differ from the parameters; header i belongs to the i-th class with arguments.
+    // `at` is on the `{` after the pending headers. In `struct pool<T*>` and `pool<T*>::grab()` the
+    // arguments differ from the parameters; header i belongs to the i-th class with arguments.
     void check_specialisation(std::size_t at) {
         if (pending_.empty() || !is_unchecked_) return;
         is_unchecked_ = false;
@@ -255,7 +255,7 @@ private:
         }
     }
 
-    // `open` is on the "<" of the arguments that a class is declared or a member is defined with.
+    // `open` is on the "<" of the arguments with which a class is declared or a member is defined.
     void check_arguments(template_header& header, std::size_t open) const noexcept {
         const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
         std::size_t parameter = 0;

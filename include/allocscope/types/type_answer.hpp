@@ -1,4 +1,4 @@
-// type_answer.hpp - what the type of a stack's objects is, and how that is known.
+// type_answer.hpp - the type of a stack's objects, and how it was found.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   made by types/type_ladder.hpp and read_names.hpp, read by naming/
@@ -16,18 +16,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
+// The rungs of the ladder; docs/types_and_places.md explains them.
 enum class type_evidence : unsigned char {
     none,             // not known: the name is "?"
-    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
+    tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> and its like did
+    make_frame,       // std::make_unique<T> or a similar function did
     vtable,           // the live object points to the vtable of T, and is as large as a T
-    source_text,      // `new T` stands at that line and column
-    unsized_vtable    // as vtable; but how large a T is, nothing tells
+    source_text,      // the source has `new T` at that line and column
+    unsized_vtable    // as vtable, but the size of a T is unknown
 };
 
-// As snapshot::row::type_source says it.
+// The word in snapshot::row::type_source.
 inline const char* word_of(type_evidence evidence) noexcept {
     switch (evidence) {
         case type_evidence::tag:
@@ -59,7 +59,7 @@ struct type_answer {
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
-    // The vtable of a live object may say more.
+    // Whether the vtable of a live object may tell more.
     bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }

@@ -5,9 +5,9 @@
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //
-// The column decides which of several expressions of a line it is; where it decides nothing the
-// answer is "", never the likeliest. A template parameter is replaced by the argument that the
-// frame's function shows:
+// The column decides which of several expressions on a line it is. If it does not decide, the
+// answer is "", never the most likely one. A template parameter is replaced by the argument that
+// the frame's function shows:
 //
 //     template <class T> T* make() { return new T; }     frame: widget* make<widget>()   "widget"
 //     keep(new int[3], MAKE(long));                      g++ names the bracket of the call: ""
@@ -37,8 +37,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True when something in [begin, end) might call operator new in this very place: `operator`, or
-// what may be a macro with a `new` inside, by convention or because this file defines it.
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
 inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
     const list<source_token>& tokens = file.tokens();
     for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
@@ -52,8 +52,8 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
     return false;
 }
 
-// g++ gives a `new` without initialiser, whose value is handed over as it is, the place of the
-// call's "(". The only such new-expression in that call, when it is an argument by itself.
+// g++ gives a `new` without initialiser, whose value is passed unchanged to a call, the position of
+// the call's "(". Finds the only such new-expression in that call, if it is an argument by itself.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     if (close <= open) return nullptr;
@@ -103,20 +103,21 @@ inline const new_expression* find_new_expression(const source_outline& file, int
 enum class name_kind {
     unknown,
     type,           // or a namespace
-    class_template  // without arguments it is the name of no type
+    class_template  // without arguments it is not the name of a type
 };
 
-// What types the debug information around the frame describes.
+// What the debug information around the frame says about types.
 struct type_knowledge {
     name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
-    // With its scopes, as a function of that qualified name means it; "" when that is not certain.
+    // The name with its scopes, as a function with that qualified name means it; "" if that is not
+    // certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
-    // Whether it tells how large objects of that type are. Null: it does not.
+    // Whether the debug information has the size of objects of that type. Null: it has not.
     bool (*is_sized)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a parameter of a template, an alias, a member
-    // of one of them ("T::value"); or what type a variable has. "" when that is not certain. Null:
-    // nobody knows.
+    // of one of them ("T::value"); or the type of a variable. "" if that is not certain. Null:
+    // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
@@ -128,7 +129,7 @@ inline text without_const(text type) noexcept {
     return type;
 }
 
-// Puts what the frame's function shows in the place of template parameters.
+// Replaces template parameters by what the frame's function shows.
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
@@ -149,7 +150,7 @@ public:
         }
     }
 
-    // With the blanks and the order of words of the source; "" when it is not certain.
+    // The type with the blanks and the order of words in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
         if (expression_.is_of_variable) return decayed(described(own, asked_name::variable));
@@ -212,7 +213,7 @@ private:
         return is_listed(word, plain_words) || builtin_type{}.take(word);
     }
 
-    // The last name in front of template arguments.
+    // The last name before the template arguments.
     text own_name() const {
         const list<source_token>& tokens = file_.tokens();
         text own;
@@ -230,18 +231,18 @@ private:
         return type;
     }
 
-    // What looks like a call may be one.
+    // Something that looks like a call may really be one.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
     }
 
-    // The block may be of a `new` in a default argument, and its size would not tell.
+    // The block may be that of a `new` in a default argument, and its size would not tell.
     bool is_doubtful(text own) const {
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
 
-    // What the tokens say. False: that is not certain.
+    // Writes what the tokens say. Returns false if that is not certain.
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
         const list<source_token>& tokens = file_.tokens();
         bool is_of_library = false;  // the name that is being read
@@ -295,8 +296,8 @@ private:
         return false;
     }
 
-    // What the name at `at` stands for in this instantiation of a template, "" when that is not
-    // certain, or no matter of the template. Members behind it may be passed.
+    // What the name at `at` stands for in this instantiation of a template; "" if that is not
+    // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const list<source_token>& tokens = file_.tokens();
         const text word = tokens[at].spelling;
@@ -306,7 +307,7 @@ private:
         const local_name local =
             find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
         if (local.what == local_name::kind::alias) {
-            constexpr int most_aliases = 8;  // of aliases
+            constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template || local.is_of_function;
             if (is_wanted && depth < most_aliases &&
@@ -318,8 +319,8 @@ private:
         return is_in_template && !is_local ? described_path(at, end) : text{};
     }
 
-    // As of_template, by the debug information. The parameters of a specialisation are not those
-    // that it tells.
+    // The same as of_template, but from the debug information. The parameters of a specialisation
+    // are not those that it has.
     text described_path(std::size_t& at, std::size_t end) const {
         const list<source_token>& tokens = file_.tokens();
         std::size_t last = at;
@@ -353,7 +354,7 @@ private:
                 if (parameters[p] == word) return argument(i - 1, p, is_expanded);
             }
         }
-        // Inside a template that the text does not show, any name may be a parameter.
+        // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
@@ -361,8 +362,8 @@ private:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    // Argument `index` of what the header's template was instantiated with. `is_expanded`: it is a
-    // pack, all of which is asked for.
+    // Argument `index` with which the header's template was instantiated. `is_expanded`: it is a
+    // pack, and all of it is wanted.
     text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
@@ -400,7 +401,7 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // With the scopes that it is found in by the bare name.
+    // The name with the scopes in which it is found.
     text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
@@ -408,7 +409,7 @@ private:
         return whole.empty() ? word : whole;
     }
 
-    // False for what may be a macro that another file defines.
+    // False for a name that may be a macro of another file.
     bool is_type_or_namespace(text word) const {
         return file_.is_defined(word) || knowledge_.kind == nullptr ||
                knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
@@ -460,8 +461,8 @@ private:
     list<std::size_t> instantiated_;        // components that show arguments
 };
 
-// The first parameter of the nearest definition of an operator new before a token. A call of one
-// is not followed by a brace or a word.
+// The first parameter of the nearest definition of an operator new before a token. Unlike a
+// definition, a call of one is not followed by a brace or a word.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     const list<source_token>& tokens = file.tokens();
     for (std::size_t at = before; at > 1; --at) {
@@ -479,8 +480,8 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
     return {};
 }
 
-// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
-// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
+// `operator new(n)` or `malloc(n)` with the name of its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
     const source_outline* file = sources.find(frame.file, frame.built_ns);
@@ -516,7 +517,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
     const std::size_t count = function.components.size();
-    // Without a column a default member initialiser would be taken for what stands on the
+    // Without a column a default member initialiser would be confused with what is on the
     // constructor's line.
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;

@@ -1,4 +1,4 @@
-// type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
+// type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/, once for each stack, and once more when a live object can tell what the
@@ -11,10 +11,10 @@
 //     type.evidence;                                     // type_evidence::allocator_frame
 //     if (type.is_open()) type = with_vtable(memory, type, "vtable for app::widget", fit);
 //
-// `frames` are the logical frames of the whole stack, innermost first, starting at the direct
-// caller of operator new. When nothing is certain the answer is "?".
+// `frames` are the logical frames of the whole stack, innermost first, starting with the direct
+// caller of operator new. If nothing is certain, the answer is "?".
 //
-// The first rung is what the direct caller of operator new tells by its name:
+// The first rung is what the name of operator new's direct caller says:
 //
 //     std::__new_allocator<std::_List_node<int> >::allocate(...)    "int", allocator_frame
 //     std::make_unique<app::widget, int>(int&&)                     "app::widget", make_frame
@@ -23,8 +23,8 @@
 //
 // Only the direct caller counts: an allocator's frame further out says what some container
 // allocates, not what the user's code between them does. A frame without a line comes from a symbol
-// table: whatever was inlined into it cannot be seen. Such a frame is believed only where nothing
-// of another type can be allocated inside.
+// table, and calls inlined into it cannot be seen. Such a frame is believed only if nothing of
+// another type can be allocated inside.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
 #define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
@@ -51,15 +51,16 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Index of the frame that wanted the memory; frames.size() when there is none.
+// Index of the frame that asked for the memory; frames.size() if there is none.
 inline std::size_t asking_frame(read_names& names, const list<code_frame>& frames) {
     std::size_t index = 0;
     while (index < frames.size() && names.of(frames[index].function).is_forwarding) ++index;
     return index;
 }
 
-// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
-// asking frame may, or asks for something of its own, which `answer` then is.
+// A class's own operator new may ask for a whole chunk of objects. Returns false if one of the
+// operators before the asking frame may do so, or asks for something of its own, which is then
+// `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, type_knowledge knowledge, type_answer& answer) {
     knowledge.meaning = nullptr;  // it is about the asking frame
@@ -72,16 +73,16 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
-// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
-// the other, and what is inlined below carries the other's names. The frames further out tell:
+// A program built with -O2 has one function for two with the same code: g++ lets one of them call
+// the other, and the calls inlined below have the other's names. The frames further out show this:
 //
 //     std::__new_allocator<char const*>::allocate                       says const char*
 //     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
 //     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
 //     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
 //
-// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
-// the same request, and the outermost of them is believed.
+// So the answer of the asking frame is compared with the frames further out, as long as these can
+// only pass on the same request, and the outermost of them is believed.
 inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
     arena& memory = names.memory();
@@ -116,7 +117,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     return answer;
 }
 
-// The type that was handed in with a report, as a compiler spells it.
+// The type that was passed with a report, as a compiler spells it.
 inline type_answer type_from_tag(arena& memory, text spelled) {
     if (spelled.empty()) return {};
     constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
@@ -127,7 +128,8 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
     return {printed_type(memory, spelled), type_evidence::tag};
 }
 
-// allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
+// For allocscope::allocator<T>::allocate: nothing else is inlined into it, and no other function
+// has this name.
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
@@ -140,8 +142,8 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return {printed_type(memory, arguments[0]), type_evidence::tag};
 }
 
-// What the asking frame tells by its name. One without a name is believed to be of the library's
-// own code when its caller is, and only that can be allocated there.
+// What the asking frame's name says. If the frame has no name, it is believed to be the library's
+// own code if its caller is, and if only that can be allocated there.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
@@ -154,8 +156,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
-    // allocator that passes its request on as it is.
+    // memory_resource::allocate is called by any user of the resource. Only the allocator that
+    // passes its request on unchanged is believed.
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
@@ -163,8 +165,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
                : answer;
 }
 
-// The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a
-// construction vtable belongs to an object that is half built.
+// The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
+// vtable does not count either, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
     constexpr text mark = "vtable for ";
     if (!symbol.starts_with(mark)) return {};
@@ -201,7 +203,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     }
     if (is_refuted) return {};
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
-    // Control blocks and nodes of the library are hardly ever a part of something else.
+    // Control blocks and nodes of the library are hardly ever a part of another object.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
     return {is_of_library ? type : joined(memory, "begins with ", type),
             type_evidence::unsized_vtable};
@@ -214,7 +216,7 @@ inline bool has_arguments(const function_name& function) noexcept {
     return false;
 }
 
-// `knowledge` is asked about the frame asking_frame().
+// `knowledge` is about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
@@ -227,7 +229,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (has_arguments(own.parts) && asking + 1 < frames.size() &&
         frames[asking + 1].function != frame.function &&
         names.of(frames[asking + 1].function).plain == own.plain) {
-        // When it was folded with another instantiation of the same template, its name says
+        // If the function was folded with another instantiation of the same template, its name says
         // nothing about its template arguments.
         frame.function = {};
         knowledge.meaning = nullptr;

@@ -1,13 +1,13 @@
-// wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
+// wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, and library_calls.hpp for its helpers
 // Threads:  any
 // Memory:   of the given arena
 //
-// A std::map<int, char> allocates std::_Rb_tree_node<std::pair<const int, char>>; the user put a
-// std::pair<const int, char> in. Where the block holds nothing of the user's, the text says what
-// it is for instead. Inputs are pretty already.
+// A std::map<int, char> allocates std::_Rb_tree_node<std::pair<const int, char>>, but the user put
+// a std::pair<const int, char> in. If the block contains nothing of the user's, the text says what
+// the block is for instead. Inputs are already pretty.
 //
 //     "std::_Rb_tree_node<std::pair<const int, char>>"  -> "std::pair<const int, char>"
 //     "std::_Sp_counted_ptr<widget*, ...>"              -> "std::shared_ptr<widget> control block"
@@ -41,7 +41,7 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
-// As without_wrapping, for Boost.
+// The same as without_wrapping, for Boost.
 inline text without_boost(arena& memory, text type) {
     constexpr text indexed = "boost::multi_index::detail::";
     constexpr text innermost = "boost::multi_index::detail::index_node_base<";
@@ -71,7 +71,7 @@ inline text without_boost(arena& memory, text type) {
     return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
 }
 
-// One layer: the result is `type` itself when nothing is wrapped around it.
+// Removes one layer; returns `type` itself if it has no wrapping.
 inline text without_wrapping(arena& memory, text type) {
     if (type.starts_with("boost::")) return without_boost(memory, type);
     if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
@@ -109,7 +109,7 @@ inline text without_wrapping(arena& memory, text type) {
     return type;
 }
 
-// What stands in the block, for a user. Idempotent.
+// The type of what the user put into the block. Idempotent.
 inline text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);

@@ -1,9 +1,9 @@
-// armed_faults.hpp - plans of failing allocations are armed, read and disarmed.
+// armed_faults.hpp - arms, reads and disarms plans that make allocations fail.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/fail_allocation.hpp
 // Threads:  any
-// Memory:   a place in the table of state/watches.hpp, and a window of counters
+// Memory:   an entry in the table of state/watches.hpp, and a window that only counts
 
 #ifndef ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 #define ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
@@ -34,7 +34,7 @@ inline armed_plan& plan_of(plan_id id) noexcept {
     return fault_plans.plans[id - 1];
 }
 
-// 0: most_plans are armed, or there is no memory.
+// Returns 0 if most_plans are armed already, or if there is no memory.
 inline plan_id engine_arm_plan(const fault_plan& wanted) {
     const uncharged_work meanwhile;
     const thread_state* self = own_state();
@@ -57,7 +57,8 @@ inline plan_id engine_arm_plan(const fault_plan& wanted) {
         memory_order::relaxed);
     plan->is_armed.store(true, memory_order::release);
     fault_plans.armed.fetch_add(1, memory_order::release);
-    // Last: whoever it concerns reads the view anew, and is told there that it is watched.
+    // This comes last: each thread that the plan concerns then refreshes its view and learns that
+    // it is watched.
     plan->window = open_window_now("fault", counting(wanted.from));
     if (plan->window != 0) return static_cast<plan_id>(plan - fault_plans.plans) + 1;
     plan->is_armed.store(false, memory_order::release);

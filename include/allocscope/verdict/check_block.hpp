@@ -1,9 +1,9 @@
-// check_block.hpp - the result of a check while it is made, and the one block it then is.
+// check_block.hpp - builds the result of a check, and then holds it as one block.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/check_window.hpp, verdict/guard_violation.hpp and verdict/fault_sweep.hpp
-// Threads:  made by one; the last owner, on any thread, frees it
-// Memory:   pages of its own, given back with the last reference
+// Threads:  one thread builds it; the last owner, on any thread, frees it
+// Memory:   pages of its own, freed with the last reference
 //
 //     head {check_data, rows} | message | path of the evidence
 //
@@ -50,10 +50,11 @@ public:
         has_rows_ = true;
     }
 
-    // A check that has one has failed.
+    // A check that has a message has failed.
     text_out& message() noexcept { return message_; }
 
-    // To a file, if that is wanted. The message tells where it is, or why it is not.
+    // Saves the evidence to a file, if the user wants that. The message then says where the file
+    // is, or why there is none.
     void save_evidence(const char* name) {
         text_out problem{memory_};
         save_evidence_of(rows_, name, message_.c_str(), saved_to_, problem);
@@ -61,7 +62,7 @@ public:
         if (!problem.empty()) message_ << "\n  not saved: " << problem.view();
     }
 
-    // One reference is handed over.
+    // The caller gets one reference.
     check_data* finish() {
         head* made = memory_.make<head>();
         made->data = {1,
@@ -91,7 +92,7 @@ private:
         head& block = *reinterpret_cast<head*>(data);
         block.rows = snapshot{};
         arena last;
-        last.take(block.memory);  // the block goes with it
+        last.take(block.memory);  // this frees the block
     }
 
     arena memory_;

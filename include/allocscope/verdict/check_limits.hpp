@@ -1,4 +1,4 @@
-// check_limits.hpp - which limit was broken, and the line that says so.
+// check_limits.hpp - finds the broken limit and writes the line that reports it.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/check_window.hpp
@@ -21,10 +21,10 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Which rows tell most.
+// Which rows explain a broken limit best.
 enum class evidence { alive, allocated };
 
-// One limit that was broken.
+// The first limit that was broken.
 struct broken_limit {
     const char* field = nullptr;  // null: none
     std::uint64_t seen = 0;
@@ -61,7 +61,7 @@ inline void write_allowed(text_out& out, const count_range& allowed) {
     }
 }
 
-// With what the rows below it are, if there are any.
+// If there are rows, the line also says what they are.
 inline void write_budget_headline(text_out& out, const broken_limit& broken, const char* name,
                                   const snapshot& rows) {
     out << "budget";
@@ -100,7 +100,7 @@ inline void write_leak_headline(text_out& out, const check_request& asked, const
     }
 }
 
-// With a least, which wants leaks: or has not leaked enough.
+// Whether the check fails: too much is alive, or less than a `least`, which requires leaks.
 inline bool has_leaked(const check_request& asked, std::uint64_t objects,
                        std::uint64_t bytes) noexcept {
     return objects > asked.limits.live_objects.most || bytes > asked.limits.live_bytes.most ||

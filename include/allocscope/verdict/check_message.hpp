@@ -1,9 +1,9 @@
-// check_message.hpp - what a check that failed says of the rows.
+// check_message.hpp - what a failed check says about the rows.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/check_window.hpp, verdict/guard_violation.hpp and verdict/fault_sweep.hpp
 // Threads:  any
-// Memory:   of the text that is written to; names are taken apart in a second arena
+// Memory:   of the text that is written to; a second arena for taking names apart
 //
 //     leak check "session": 3 objects with 96 bytes are still alive, at most 0 may be
 //       src/session.cpp:31: 2 objects of std::string, 64 bytes, in session::login
@@ -11,7 +11,8 @@
 //       src/cache.cpp:70: 1 object of entry, 32 bytes, in cache::add
 //         called from src/cache.cpp:81 in cache::grow, 3 times
 //
-// Only the user's own frames are shown, each as file:line, which terminals and editors open.
+// Only the user's own frames are shown, each as file:line, so that terminals and editors can open
+// it.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
@@ -51,8 +52,8 @@ inline void write_quoted(text_out& out, const char* name) {
     out << '"';
 }
 
-// " in session::login": parameters and template arguments would make the lines long. The file has
-// them.
+// " in session::login": without parameters and template arguments, which would make the lines long.
+// The evidence file has them.
 inline void write_in_function(text_out& out, arena& scratch, const char* function) {
     if (function[0] == '\0') return;
     const borrowed_memory meanwhile{scratch};
@@ -67,7 +68,7 @@ inline void write_file_line(text_out& out, const char* file, int line) {
     out << ':' << decimal{static_cast<std::uint64_t>(line)};
 }
 
-// The whole path: the short one of the row cannot be opened.
+// Writes the whole path, because the shortened path of the row cannot be opened.
 inline void write_row_place(text_out& out, const snapshot::row& row) {
     if (row.user_frame < row.frame_count && row.frames[row.user_frame].file[0] != '\0') {
         const snapshot::frame& frame = row.frames[row.user_frame];
@@ -88,7 +89,7 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-// The folder that two files share, as what is known of the user's own code.
+// The folder that two files share: files below it are taken for the user's own code.
 inline text shared_folder(text a, text b) noexcept {
     std::size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
@@ -96,7 +97,7 @@ inline text shared_folder(text a, text b) noexcept {
     return slash == text::npos ? text{} : a.substr(0, slash + 1);
 }
 
-// `place`: the file of the row.
+// `place` is the file of the row.
 inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
@@ -108,7 +109,8 @@ inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scr
            !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
-// Recursion is one caller, so that it does not hide the one that began it.
+// A recursive function is written as one caller, so that it does not hide the function that called
+// it first.
 inline void write_callers(text_out& out, arena& scratch, const snapshot::row& row,
                           const char* indent) {
     std::size_t shown = 0;
@@ -118,7 +120,7 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
-        // Further out there is only what runs the tests.
+        // Frames further out only run the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
         if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
@@ -135,7 +137,7 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     if (times > 1) out << ", " << decimal{times} << " times";
 }
 
-// Without its callers.
+// Writes a row without its callers.
 inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, const char* mark,
                       const char* indent = "") {
     out << '\n' << indent << "  ";
@@ -152,7 +154,7 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
     write_in_function(out, scratch, row.function);
 }
 
-// One row without its numbers.
+// Writes a row without its numbers.
 inline void write_place_and_callers(text_out& out, arena& scratch, const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
@@ -161,7 +163,7 @@ inline void write_place_and_callers(text_out& out, arena& scratch, const snapsho
     write_callers(out, scratch, row, "");
 }
 
-// The rows that matter most, by bytes or by objects, and how many more there are.
+// Writes the rows that matter most, by bytes or by objects, and how many more there are.
 inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, bool by_bytes,
                            const char* indent = "") {
     list<const snapshot::row*> order{scratch};

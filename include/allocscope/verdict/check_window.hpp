@@ -1,12 +1,12 @@
-// check_window.hpp - judges a window: what was expected, what happened, where.
+// check_window.hpp - judges a window: what was expected, what happened, and where.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table, by measure/
 // Threads:  any
-// Memory:   the result's block; an arena for the question
+// Memory:   the result's block; an arena during the check
 //
-// A check that passes reads the counts and no more. One that fails names the stacks, makes the
-// message and saves the evidence, all charged to nobody.
+// A check that passes reads only the counts. A check that fails names the stacks, writes the
+// message and saves the evidence. All this is charged to no window.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
@@ -37,14 +37,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// --- what was seen ---
+// --- what the check has seen ---
 
 struct seen_window {
     snapshot rows;
     allocation_counts counts;
-    std::uint64_t objects = 0;  // in the rows: what is alive and not expected
+    std::uint64_t objects = 0;  // in the rows: alive and not expected
     std::uint64_t bytes = 0;
-    object_sum first_use;  // not in the rows: what function-local statics made
+    object_sum first_use;  // made by function-local statics; not in the rows
 };
 
 inline seen_window look_at(arena& scratch, const check_request& asked,
@@ -86,7 +86,7 @@ inline bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-// Events of this session that are in no number: a limit that seems kept may be broken.
+// Events of this session that no number contains: because of them a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
     const loss_reason in_no_number[] = {
@@ -101,7 +101,7 @@ inline std::uint64_t events_lost() noexcept {
 
 // --- the verdict ---
 
-// What passed by its numbers must not pass when some events are in no number.
+// If the numbers pass but some events are in no number, the check fails.
 inline check_data* passed_unless_lost(check_block& made, const char* name) {
     if (const std::uint64_t lost = events_lost()) {
         made.message() << "check";
@@ -113,7 +113,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
     return made.finish();
 }
 
-// Apart from the leaks, so that nobody wonders where they are.
+// Listed apart from the leaks, so that nobody misses these objects.
 inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
@@ -123,7 +123,7 @@ inline void write_first_use(text_out& out, const object_sum& first_use) {
     out << " of function-local statics, made at their first use";
 }
 
-// The message has its headline.
+// Completes a message that already has its headline.
 inline check_data* failed(check_block& made, arena& scratch, const seen_window& seen, bool by_bytes,
                           const char* name) {
     write_top_rows(made.message(), scratch, seen.rows, by_bytes);
@@ -144,20 +144,21 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
         seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
         made.set_counts(seen.counts);
     } else {
-        broken.rows = evidence::alive;  // more is not known of a window that has ended
+        broken.rows = evidence::alive;  // nothing else is known about a closed window
         seen.rows = *asked.rows;
     }
     write_budget_headline(made.message(), broken, name, seen.rows);
     return failed(made, scratch, seen, broken.counts_bytes, name);
 }
 
-// What is alive and not expected is within the limits.
+// Checks that what is alive and not expected is within the limits.
 inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
                                   const leak_patterns& expected, const char* name) {
     const allocation_counts counts = counts_now(asked.window);
     check_block made{counts};
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
-    // Some of it may be expected by name: only the rows tell what is left of a least.
+    // Some of what is alive may be expected by name. So if a least is set, only the rows tell
+    // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
         return passed_unless_lost(made, name);
@@ -167,7 +168,7 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
-    // Who wants a number of leaks may mean those of statics, too.
+    // A user who requires a number of leaks may also mean those of statics.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {
@@ -177,8 +178,8 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     return failed(made, scratch, seen, seen.objects <= asked.limits.live_objects.most, name);
 }
 
-// Before the last run: how much is alive and not expected is all that is asked. After it: what each
-// run added is within the limits.
+// Checks repeated runs. Before the last run it only finds out how much is alive and not expected.
+// After the last run it checks that what each run added is within the limits.
 inline check_data* check_runs_of(arena& scratch, const check_request& asked,
                                  const leak_patterns& expected, const char* name) {
     const allocation_counts counts = counts_now(asked.window);
@@ -230,12 +231,12 @@ inline check_data* check_now(arena& scratch, const check_request& asked) {
     if (asked.kind == check_kind::budget) return check_budget_of(scratch, asked, name);
     leak_patterns expected{scratch};
     text_out problem{scratch};
-    expected.read(asked.expected, problem);  // has been checked when the leak check was made
+    expected.read(asked.expected, problem);  // it was checked when the leak check was made
     return asked.kind == check_kind::leaks ? check_leaks_of(scratch, asked, expected, name)
                                            : check_runs_of(scratch, asked, expected, name);
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline check_data* engine_check(const check_request& asked) {
     const uncharged_work meanwhile;
     check_data* made = nullptr;

@@ -5,8 +5,9 @@
 // Threads:  any
 // Memory:   an arena for the whole text
 //
-// The message, what was not recorded, and every row with its whole stack. It is no text report:
-// that has tables, shares and intervals, which every program would compile and few checks need.
+// The file has the message, what was not recorded, and every row with its whole stack. It is not a
+// text report: a report has tables, shares and intervals, which few checks need and which every
+// program would have to compile.
 //
 //     leak check "session": 2 objects with 64 bytes are still alive, at most 0 may be
 //       src/session.cpp:31: 2 objects of std::string, 64 bytes, in session::login
@@ -68,7 +69,7 @@ inline void write_evidence(text_out& out, arena& scratch, const snapshot& rows, 
     out << '\n';
 }
 
-// 0 or an errno value.
+// Returns 0 or an errno value.
 inline int save_evidence_file(const snapshot& rows, const char* head, const char* path) {
     arena memory;
     arena scratch;

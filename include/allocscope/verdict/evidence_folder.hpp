@@ -1,17 +1,17 @@
-// evidence_folder.hpp - where a check that failed saves what it saw, if somebody asked for it.
+// evidence_folder.hpp - where a failed check saves its evidence, if the user asked for it.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/check_block.hpp for a check that failed
 // Threads:  any, while no other thread changes the environment
 // Memory:   of the texts that are written to
 //
-//     ALLOCSCOPE_EVIDENCE_DIR=evidence    the folder, which is made when it is needed
+//     ALLOCSCOPE_EVIDENCE_DIR=evidence    the folder; it is made when the first file is written
 //     (not set, or empty)                 nothing is saved
 //
 //     evidence/parser-4711-1.txt          <name>-<process>-<n>.txt
 //
-// The environment is not consulted in a program with raised privileges (AT_SECURE). The folder has
-// to be the user's own, and not one that everybody may write to and move files in.
+// A program with raised privileges (AT_SECURE) does not read the environment. The folder must
+// belong to the user, and it must not be one that everybody may write to and move files in.
 
 #ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
 #define ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
@@ -39,7 +39,7 @@ constexpr std::uint32_t most_evidence_files = 1000;
 
 ALLOCSCOPE_HIDDEN inline atomic<std::uint32_t> evidence_files{0};
 
-// Letters, digits, '.', '_' and '-' of the name; whatever else is in it becomes '_'.
+// Writes the name with its letters, digits, '.', '_' and '-'; every other byte becomes '_'.
 inline void write_file_name(text_out& out, const char* name) {
     if (name[0] == '\0') name = "window";
     for (int i = 0; name[i] != '\0' && i < 60; ++i) {
@@ -51,7 +51,7 @@ inline void write_file_name(text_out& out, const char* name) {
     }
 }
 
-// Makes the folder unless it is there. "" or why nothing is written to it.
+// Makes the folder unless it exists. Returns "", or why nothing is written to it.
 inline const char* problem_of_folder(const char* folder, char (&space)[128]) noexcept {
     struct stat found = {};
     if (::mkdir(folder, 0700) != 0 && errno != EEXIST) return ::strerror_r(errno, space, 128);
@@ -62,8 +62,8 @@ inline const char* problem_of_folder(const char* folder, char (&space)[128]) noe
     return is_open_to_all ? "other users can write to the folder" : "";
 }
 
-// Saves the rows below `head`. `path` is empty when nothing was saved; `problem` then says why,
-// unless it was not wanted.
+// Saves the rows below the text `head`. `path` stays empty if nothing was saved; `problem` then
+// says why, unless the user did not ask for a file.
 inline void save_evidence_of(const snapshot& rows, const char* name, const char* head,
                              text_out& path, text_out& problem) {
     const char* folder = ::secure_getenv("ALLOCSCOPE_EVIDENCE_DIR");

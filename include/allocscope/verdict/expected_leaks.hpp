@@ -1,19 +1,21 @@
-// expected_leaks.hpp - takes out of a window what somebody expects to be alive.
+// expected_leaks.hpp - removes from a window what is expected to be alive.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/check_window.hpp, under the naming lock
 // Threads:  one at a time
-// Memory:   of the window's arena; up to 256 beginnings of stacks, until the process ends
+// Memory:   of the window's arena; the beginnings of up to 256 stacks, until the process ends
 //
-// A test framework keeps something alive in nearly every test, and each test calls it from another
-// place: a new stack, whose names take milliseconds. So the cheapest question is asked first:
+// A test framework keeps something alive in nearly every test, and each test calls the framework
+// from another place. So each time the stack is a new one, and to find its names takes
+// milliseconds. The cheapest question is therefore asked first:
 //
-//     1 does the stack begin with addresses that were enough to expect another one?   no names
+//     1 does the stack begin with the same addresses as an expected stack?            no names
 //         operator new, vector::push_back, framework::remember | the test, ...
 //     2 do the function names of the symbol tables say so?                            30 us
-//     3 does a pattern, or whoever is asked, when everything is known?                milliseconds
+//     3 does a pattern fit, or does the user's function agree, with all names known?  milliseconds
 //
-// Whoever answers yes may say how many of the frames decided: that is the next beginning.
+// The function that answers yes may say how many frames decided: these become the next known
+// beginning.
 
 #ifndef ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
 #define ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
@@ -49,12 +51,12 @@ using leak_question = bool (*)(const leak_stack& stack, const void* context);
 
 class expected_beginnings {
 public:
-    // The decisive frames of a stack that is expected.
+    // Remembers the decisive frames of an expected stack.
     void add(const check_request& asked, const leak_stack& stack) {
         const std::size_t decisive = stack.decisive_frames;
         if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
         list<std::uintptr_t> addresses{memory_};
-        // Inlined calls share an address with the function they are inlined into.
+        // An inlined call shares its address with the function that it was inlined into.
         for (std::size_t i = 0; i < decisive; ++i) {
             if (i == 0 || !stack.frames[i - 1].is_inlined) {
                 addresses.push_back(stack.frames[i].address + 1);
@@ -90,10 +92,10 @@ private:
     list<beginning> known_{memory_};
 };
 
-// Under the naming lock. Null until the first check that expects something.
+// Protected by the naming lock. Null until the first check that expects something.
 ALLOCSCOPE_HIDDEN inline expected_beginnings* known_beginnings = nullptr;
 
-// Lies in its own memory, so that nothing is destroyed when the program ends.
+// The object lies in its own memory, so that nothing is destroyed when the program ends.
 inline expected_beginnings& beginnings_of_process() {
     if (known_beginnings == nullptr) {
         arena memory;
@@ -104,7 +106,7 @@ inline expected_beginnings& beginnings_of_process() {
     return *known_beginnings;
 }
 
-// Asks about one stack, and remembers how it begins when the answer is yes.
+// Asks about one stack. If the answer is yes, it remembers how the stack begins.
 inline bool is_expected_stack(const check_request& asked, leak_question question,
                               const leak_stack& stack) {
     if (question == nullptr || !question(stack, asked.expected_context)) return false;
@@ -112,7 +114,7 @@ inline bool is_expected_stack(const check_request& asked, leak_question question
     return true;
 }
 
-// Keeps the sites of which `is_expected(site, addresses)` is false.
+// Keeps only the sites for which `is_expected(site, addresses)` is false.
 template <class IsExpected>
 void drop_sites(live_window& window, const IsExpected& is_expected) {
     std::size_t kept = 0;
@@ -124,7 +126,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
     window.sites.cut(kept);
 }
 
-// Before any debug information is read, which takes longer than a hundred small tests.
+// Runs before any debug information is read, because reading it takes longer than a hundred small
+// tests.
 inline void drop_expected_by_symbols(name_book& book, live_window& window,
                                      const check_request& asked) {
     book.refresh();
@@ -142,8 +145,8 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     if (has_read && window.sites.empty()) book.rest();
 }
 
-// What a function-local static allocated when it was initialised stays until the program ends, and
-// is no leak of the code that happened to use it first.
+// What a function-local static allocates when it is initialised lives until the program ends. It is
+// no leak of the code that happened to use the static first.
 inline object_sum drop_first_use(live_window& window) {
     table<std::uint64_t, bool> known{window.scratch};
     for (const live_site& site : window.sites) {
@@ -166,7 +169,7 @@ inline object_sum drop_first_use(live_window& window) {
     return dropped;
 }
 
-// Keeps the sites that are leaks. What first uses made is returned.
+// Keeps only the sites that are leaks. Returns the sum of what first uses made.
 inline object_sum drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
                                 const check_request& asked) {
     if (asked.is_expected != nullptr) {

@@ -1,9 +1,9 @@
-// fault_sweep.hpp - keeps what became of a piece of code, one failing allocation after the other.
+// fault_sweep.hpp - keeps the results of runs in which one allocation after the other fails.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/for_each_allocation_failing.hpp
 // Threads:  one thread per sweep
-// Memory:   a block of its own: two texts for each run
+// Memory:   its own block: two texts for each run
 
 #ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 #define ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
@@ -38,8 +38,8 @@ struct sweep_block {
     arena memory;       // where this block lies
     const char* name = "";
     list<fault_run> runs{memory};
-    text_out problems{memory};  // of the first bad runs
-    snapshot rows;              // what the first run left that left something
+    text_out problems{memory};  // of the first runs that were wrong
+    snapshot rows;              // what the first leaking run left alive
 };
 
 inline sweep_block& block_of(sweep_data* data) noexcept {
@@ -52,10 +52,10 @@ inline void release_sweep(sweep_data* data) {
     sweep_block& block = block_of(data);
     block.rows = snapshot{};
     arena last;
-    last.take(block.memory);  // the block goes with it
+    last.take(block.memory);  // this frees the block
 }
 
-// Null: memory was refused.
+// Null if memory was refused.
 inline sweep_data* engine_begin_sweep(const char* name) {
     const uncharged_work meanwhile;
     sweep_data* begun = nullptr;
@@ -71,7 +71,7 @@ inline sweep_data* engine_begin_sweep(const char* name) {
     return begun;
 }
 
-// Where the plan's first allocation failed; "" when that is not known.
+// The place where the plan's first allocation failed; "" if it is not known.
 inline const char* failed_at(sweep_block& sweep, arena& scratch, const armed_plan& plan) {
     const std::uint32_t count = plan.frame_count.load(memory_order::acquire);
     if (count == 0 || count > most_fault_frames) return "";
@@ -95,7 +95,7 @@ inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
         if (run.site[0] != '\0') out << " at " << run.site;
     }
     if (run.outcome == fault_outcome::threw_other) {
-        out << ": another exception than std::bad_alloc came out";
+        out << ": an exception other than std::bad_alloc came out";
         if (run.detail[0] != '\0') {
             out << " (";
             write_printable(out, run.detail);
@@ -119,7 +119,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
     leaks.expected = asked.expected;
     leak_patterns expected{scratch};
     text_out problem{scratch};
-    expected.read(asked.expected, problem);  // has been checked when the sweep began
+    expected.read(asked.expected, problem);  // it was checked when the sweep began
     fault_run run{};
     seen_window seen;
     if (counts_now(asked.window).live_objects() != 0) {
@@ -140,7 +140,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
     if (sweep.rows.empty()) sweep.rows = seen.rows;
 }
 
-// False: no memory to note the run.
+// False if there was no memory to note the run.
 inline bool engine_add_sweep_run(sweep_data* to, const sweep_request& asked) {
     const uncharged_work meanwhile;
     return is_done_with_memory([&] { add_run(block_of(to), asked); });

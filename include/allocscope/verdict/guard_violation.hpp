@@ -1,4 +1,4 @@
-// guard_violation.hpp - arms guards, and handles and reads their violations.
+// guard_violation.hpp - arms guards, and handles and reports their violations.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/no_allocation_guard.hpp; guard_violated() by a hook
@@ -32,7 +32,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A snapshot with one row, for one event at one stack.
+// A snapshot with one row, for one event with one stack.
 inline snapshot snapshot_of_event(arena& scratch, const char* name, const allocation_counts& totals,
                                   std::uint64_t bytes, const std::uintptr_t* frames,
                                   std::uint32_t frame_count) {
@@ -59,7 +59,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     return snapshot{finish_block(block, window, "")};
 }
 
-// --- broken ---
+// --- violations ---
 
 inline check_data* describe_violation(const guard_watch& watch, const watched_event& event) {
     arena scratch;
@@ -88,7 +88,7 @@ inline check_data* describe_violation(const guard_watch& watch, const watched_ev
     return made.finish();
 }
 
-// A guard that is broken while memory is refused tells that much.
+// If memory is refused while a guard is broken, the result says only that.
 inline bool guard_violated(guard_watch& watch, const watched_event& event) {
     const uncharged_work meanwhile;
     watch.is_broken = true;
@@ -97,7 +97,7 @@ inline bool guard_violated(guard_watch& watch, const watched_event& event) {
     return watch.tell(watch, *watch.found) && !event.is_free;
 }
 
-// --- armed ---
+// --- arming ---
 
 inline options counting(threads from) noexcept {
     options wanted;
@@ -106,7 +106,7 @@ inline options counting(threads from) noexcept {
     return wanted;
 }
 
-// False: no memory.
+// False if there is no memory.
 inline bool engine_arm_guard(guard_watch& watch) {
     const uncharged_work meanwhile;
     watch.window = open_window_now(watch.name, counting(threads::current));
@@ -119,10 +119,10 @@ inline bool engine_arm_guard(guard_watch& watch) {
     return true;
 }
 
-// To go on would leave a pointer to a guard that is gone.
+// The program cannot go on: a pointer to a guard that no longer exists would remain.
 [[noreturn]] inline void refuse_foreign_guard() {
     const char sentence[] =
-        "allocscope: a no_allocation_guard was destroyed by another thread than made it; keep it"
+        "allocscope: a no_allocation_guard was destroyed by a thread other than its own; keep it"
         " in a block of one thread\n";
     write_all(2, sentence, sizeof sentence - 1);
     std::abort();
@@ -137,7 +137,7 @@ inline void disarm_guard(guard_watch& watch) {
     put_names_away();
 }
 
-// One reference is handed over; null when there was no memory for the result.
+// The caller gets one reference; null if there was no memory for the result.
 inline check_data* engine_look_at_guard(guard_watch& watch, bool ends) {
     const uncharged_work meanwhile;
     check_data* seen = watch.found;
@@ -150,7 +150,7 @@ inline check_data* engine_look_at_guard(guard_watch& watch, bool ends) {
     return seen;
 }
 
-// +1: what this thread allocates from now on breaks none of its guards; -1: takes one +1 back.
+// With +1, what this thread allocates from now on breaks none of its guards; -1 undoes one +1.
 inline void engine_allow(int change) {
     own_watches.allow_depth += static_cast<std::uint32_t>(change);
 }

@@ -1,11 +1,11 @@
-// leak_patterns.hpp - which live objects are expected: lines as LeakSanitizer's suppressions.
+// leak_patterns.hpp - which live objects are expected: lines like LeakSanitizer's suppressions.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   by verdict/expected_leaks.hpp and verdict/check_window.hpp
 // Threads:  a plain value
-// Memory:   of the arena that is given
+// Memory:   of the arena that is passed in
 //
-//     leak:load_locale        any frame whose function, file or module has that in it, or the type
+//     leak:load_locale        any frame whose function, file or module contains this, or the type
 //     leak:^parser::*node$    ^ and $ stand for the ends, * for any text
 //     # a comment
 
@@ -26,8 +26,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Whether `pattern`, in which * stands for any text, fits all of `whole`. Linear but for the
-// product of both lengths in the worst case: the last * takes one byte more each time.
+// Whether `pattern`, in which * stands for any text, fits all of `whole`. The time is linear in
+// most cases. The worst case is the product of both lengths, because the last * takes one more byte
+// at each attempt.
 inline bool fits_whole(text pattern, text whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
@@ -55,7 +56,7 @@ class leak_patterns {
 public:
     explicit leak_patterns(arena& memory) noexcept : patterns_(memory) {}
 
-    // False: `problem` says what is wrong with the lines, and nothing is expected.
+    // Returns false if a line is wrong: `problem` says what is wrong, and nothing is expected.
     bool read(text lines, text_out& problem) {
         for (std::size_t number = 1; !lines.empty(); ++number) {
             const std::size_t end = lines.find('\n');
@@ -97,7 +98,7 @@ private:
         return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
     }
 
-    // False: it would fit everything.
+    // Returns false for a pattern that would fit everything.
     bool add(text wanted) {
         if (wanted.find_first_not_of("*^$") == text::npos) return false;
         text_out pattern{patterns_.memory()};

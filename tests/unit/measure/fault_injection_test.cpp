@@ -300,7 +300,7 @@ TEST_CASE("a sweep tells another exception, a leak without failures, and that it
             throw std::runtime_error{"translated"};
         }
     });
-    CHECK(has(other.message(), "another exception than std::bad_alloc came out (translated)"));
+    CHECK(has(other.message(), "an exception other than std::bad_alloc came out (translated)"));
     CHECK(other[0].outcome == fault_outcome::threw_other);
 
     std::vector<void*> kept;

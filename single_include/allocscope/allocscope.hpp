@@ -24978,7 +24978,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 
-// type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
+// type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
 #define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP

@@ -8150,7 +8150,8 @@ private:
 
 class lasting_area {
 public:
-    // The addresses from `*next` to `end` are shared. `next` lies in the area, too.
+    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
+    // in the area, too.
     void begin(atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
         end_ = end;
         pages_.begin(end, end);
@@ -8164,11 +8165,14 @@ public:
     // Takes whole pages. Returns null when the area is full, or memory is refused.
     void* take(std::size_t bytes) noexcept {
         const std::uintptr_t at = take_addresses(bytes);
-        if (at == 0 || !pages_.reach(at + bytes)) return nullptr;
-        return reinterpret_cast<void*>(at);
+        void* const pages = reinterpret_cast<void*>(at);
+        const bool is_there =
+            at != 0 && (is_trimmed_ ? pages_.reach(at + bytes) : open_pages(pages, bytes));
+        return is_there ? pages : nullptr;
     }
 
-    // Takes addresses, which open() maps from the first on. Returns null when the area is full.
+    // Takes addresses, of which open() makes pages, from the first on. Returns null when the area is
+    // full.
     void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
@@ -8180,18 +8184,34 @@ public:
     bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
+        if (!open_pages(pages, bytes)) return false;
         if (end > opened_.at() && end <= reserved_end_) opened_.begin(end, reserved_end_);
-        return !is_mapping_refused();
+        return true;
     }
 
     // Before there is a second thread, and when nobody else gets addresses of the area from the
-    // kernel: from now on only what is in use is mapped, and a little more.
+    // kernel: from now on only what is in use is mapped, and a little more. Where a mapping cannot
+    // be made longer at its place, as under Valgrind, the area loses its last part and stays mapped.
     void trim() noexcept {
-        const std::uintptr_t kept = next_->load(memory_order::relaxed) + mapping_edge::step;
-        if (kept >= end_ || !is_unmapped(kept, end_)) return;
+        const std::uintptr_t used = next_->load(memory_order::relaxed);
+        const std::uintptr_t kept = used + mapping_edge::step;
+        const std::uintptr_t last = end_ - mapping_edge::step;
+        if (kept >= last || !is_unmapped(last, end_)) return;
+        pages_.begin(last, end_);
+        if (!pages_.reach(end_)) {
+            end_ = last;
+            pages_.begin(last, last);
+            return;
+        }
+        // A mapping that is made longer keeps the permissions of its last page.
+        if (!is_opened(used, mapping_edge::step)) return;
+        if (reserved_ != 0 && !is_opened(opened_.at() - page_bytes, page_bytes)) return;
+        if (!is_unmapped(kept, end_)) return;
         pages_.begin(kept, end_);
         is_trimmed_ = true;
-        if (!is_unmapped(opened_.at(), reserved_end_)) {
+        const std::uintptr_t at = opened_.at();
+        if (!is_unmapped(at, reserved_end_)) {
+            is_opened(at, reserved_end_ - at);
             opened_.begin(reserved_end_, reserved_end_);
         }
     }
@@ -8223,6 +8243,9 @@ private:
         return at;
     }
 
+    static bool is_opened(std::uintptr_t at, std::size_t bytes) noexcept {
+        return open_pages(reinterpret_cast<void*>(at), bytes);
+    }
     static bool is_unmapped(std::uintptr_t from, std::uintptr_t to) noexcept {
         return from >= to || ::munmap(reinterpret_cast<void*>(from), to - from) == 0;
     }

@@ -127,10 +127,11 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     if (index >= most_segments) return;
     const std::size_t bytes = segment_bytes_here();
     const std::uint64_t offset = segment_offset(index);
-    void* const place = ::mmap(wanted_place, bytes, PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(offset));
+    void* const place = ::mmap(wanted_place, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file,
+                               static_cast<off_t>(offset));
     if (place == MAP_FAILED) return;
     ::madvise(place, bytes, MADV_DONTDUMP);
+    if (!open_pages(place, lasting_offset)) return;
     auto& head = *static_cast<recording_head*>(place);
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;

@@ -109,8 +109,8 @@ public:
         return is_there ? pages : nullptr;
     }
 
-    // Takes addresses, of which open() makes pages, from the first on. Returns null when the area is
-    // full.
+    // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
+    // is full.
     void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
@@ -129,7 +129,8 @@ public:
 
     // Before there is a second thread, and when nobody else gets addresses of the area from the
     // kernel: from now on only what is in use is mapped, and a little more. Where a mapping cannot
-    // be made longer at its place, as under Valgrind, the area loses its last part and stays mapped.
+    // be made longer at its place, as under Valgrind, the area loses its last part and the rest
+    // stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
         const std::uintptr_t kept = used + mapping_edge::step;

@@ -19693,9 +19693,9 @@ struct named_stack {
     const char* path = "";                           // of the user's frame; "": it has no line
     const char* place = "";  // if there is no line: the function, else the module
     const char* type = no_type;
-    // As the debug information has it: with unnamed namespaces, and type_answer::candidate behind a
-    // line end.
-    const char* scoped_type = no_type;
+    // The name and the candidate of a type_answer; stack_namer writes and reads it. The name is
+    // that of the debug information, with unnamed namespaces.
+    const char* kept_answer = no_type;
     std::uint64_t number = 0;  // with a path the line, otherwise how far into `place`
     std::uint32_t hash = 0;
     std::uint32_t rule_version = 0;
@@ -22445,7 +22445,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 
-// class_size.hpp - compares the size of a block with that of an object of a class.
+// class_size.hpp - compares the size of a block with that of an object of a type.
 
 #ifndef ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
 #define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
@@ -22460,19 +22460,19 @@ enum class size_fit {
     other
 };
 
-// Of a pointer or an arithmetic type, as pretty_type spells it; 0: it is none.
+// The size of a pointer or of an arithmetic type, as pretty_type spells it; 0: it is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
+    static constexpr struct {
+        const char* name;
+        std::uint8_t bytes;
+    } arithmetic[] = {
+        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
+        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
+        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+        {"double", 8},       {"long double", 16}};
     if (type.ends_with("*")) return sizeof(void*);
-    if (is_listed(type, "bool char")) return 1;
-    if (is_listed(type, "int float wchar_t char32_t unsigned")) return 4;
-    if (is_listed(type, "long double")) return type == "long double" ? 16 : 8;
-    const struct {
-        text name;
-        std::uint64_t bytes;
-    } others[] = {{"signed char", 1},    {"unsigned char", 1},     {"short", 2},
-                  {"unsigned short", 2}, {"unsigned int", 4},      {"unsigned long", 8},
-                  {"long long", 8},      {"unsigned long long", 8}};
-    for (const auto& each : others) {
+    for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
     }
     return 0;
@@ -22497,33 +22497,6 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
         fit = size_fit::other;
     }
     return fit;
-}
-
-// What a compiler made of `new box(1)`: the only class of that template that is as large. `begun`
-// is "app::box<", with the first template argument behind it where that is known. "" when it is
-// not certain.
-inline text deduced_class(arena& memory, text begun, const type_names& known,
-                          std::uint64_t block_bytes) {
-    const text path = begun.substr(0, begun.find('<'));
-    const text first = begun.substr(path.size() + 1);
-    const std::size_t scopes = path.rfind(':');
-    const text own = scopes == no_position ? path : path.substr(scopes + 1);
-    text found;
-    if (known.lacks_names()) return {};  // it may be one of those
-    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
-        const text whole = pretty_type(memory, each->whole);
-        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
-        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
-        if (!first.empty() && arguments[0] != first) continue;
-        const bool is_there =
-            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
-        if (!is_there || each->bytes == 0) return {};
-        if (each->bytes != block_bytes) continue;
-        const text type = joined(memory, each->qualified, whole.substr(own.size()));
-        if (!found.empty() && found != type) return {};
-        found = type;
-    }
-    return found;
 }
 
 }  // namespace symbolize
@@ -24731,6 +24704,143 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
+// deduced_class.hpp - finds the class that a compiler made of `new box(1)`.
+
+#ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+#define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
+inline bool is_begun_class(text candidate) noexcept {
+    return candidate.contains("<") && !candidate.ends_with(">");
+}
+
+// The only class of the template that is as large as the block; "" when it is not certain. `begun`
+// is "app::box<", with the first template argument behind it where that is known.
+inline text deduced_class(arena& memory, text begun, const type_names& known,
+                          std::uint64_t block_bytes) {
+    const text path = begun.substr(0, begun.find('<'));
+    const text first = begun.substr(path.size() + 1);
+    const std::size_t scopes = path.rfind(':');
+    const text own = scopes == no_position ? path : path.substr(scopes + 1);
+    text found;
+    if (known.lacks_names()) return {};  // it may be one of those
+    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
+        const text whole = pretty_type(memory, each->whole);
+        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
+        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
+        if (!first.empty() && arguments[0] != first) continue;
+        const bool is_there =
+            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
+        if (!is_there || each->bytes == 0) return {};
+        if (each->bytes != block_bytes) continue;
+        const text type = joined(memory, each->qualified, whole.substr(own.size()));
+        if (!found.empty() && found != type) return {};
+        found = type;
+    }
+    return found;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+
+// new_in_macro.hpp - the type of a `new` that a macro writes.
+
+#ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+#define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
+// certain.
+inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
+    const list<source_token>& tokens = file.tokens();
+    const macro_line* macro = file.definition_of(tokens[at].spelling);
+    if (macro == nullptr) return {};
+    const token_list body = read_tokens(memory, macro->rest);
+    list<text> parameters{memory};
+    list<text> arguments{memory};
+    std::size_t next = 0;
+    if (macro->rest.starts_with("(")) {
+        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
+        const std::size_t close = is_call ? file.partner(at + 1) : 0;
+        if (close == 0) return {};
+        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
+            if (is_word(body.tokens[next].spelling)) {
+                parameters.push_back(body.tokens[next].spelling);
+            }
+        }
+        ++next;
+        const char* begin = nullptr;
+        for (std::size_t i = at + 2; i <= close; ++i) {
+            const text token = tokens[i].spelling;
+            if (i == close || token == ",") {
+                const text last = tokens[i - 1].spelling;
+                const char* const end = last.data() + last.size();
+                arguments.push_back(
+                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
+                begin = nullptr;
+                continue;
+            }
+            if (begin == nullptr) begin = token.data();
+            if (file.is_macro(token)) return {};
+            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
+        }
+    }
+    text_out made{memory};
+    for (; next < body.tokens.size(); ++next) {
+        const text word = body.tokens[next].spelling;
+        if (word == "#" || file.is_macro(word)) return {};
+        std::size_t i = 0;
+        while (i < parameters.size() && parameters[i] != word) ++i;
+        if (i < parameters.size() && i >= arguments.size()) return {};
+        made << (i < parameters.size() ? arguments[i] : word) << ' ';
+    }
+    return made.view();
+}
+
+// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
+// information knows them, and the function and its classes declare no others.
+inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
+                            const new_expression& expression, const type_knowledge& knowledge) {
+    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
+        const text word = made.tokens()[i].spelling;
+        if (!is_word(word) || word == "std" || word == "const") continue;
+        if (builtin_type{}.take(word)) continue;
+        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
+        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
+    }
+    return true;
+}
+
+// The type of the only `new` in the macro that is used at `at`; "" when that is not certain.
+inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
+                          const function_name& function, const type_knowledge& knowledge) {
+    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
+    const source_outline made{memory, expanded_macro(memory, file, at)};
+    std::size_t count = 0;
+    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1 : 0;
+    if (count != 1 || made.expressions().size() != 1) return {};
+    const new_expression& only = made.expressions()[0];
+    if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
+    return source_spelling{memory, made, only, function, knowledge}.spelled();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+
 // implied_new.hpp - the `new T` of a call whose place shows none: it is written somewhere else.
 
 #ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
@@ -24871,83 +24981,6 @@ inline text callee_at(const source_outline& file, std::size_t at) {
     if (file.has_new_in_default(name)) return name;
     const text before = at > 0 ? tokens[at - 1].spelling : text{};
     return file.has_new_in_default(before) ? before : text{};
-}
-
-// --- macros ---
-
-// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
-// certain.
-inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    const macro_line* macro = file.definition_of(tokens[at].spelling);
-    if (macro == nullptr) return {};
-    const token_list body = read_tokens(memory, macro->rest);
-    list<text> parameters{memory};
-    list<text> arguments{memory};
-    std::size_t next = 0;
-    if (macro->rest.starts_with("(")) {
-        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
-        const std::size_t close = is_call ? file.partner(at + 1) : 0;
-        if (close == 0) return {};
-        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
-            if (is_word(body.tokens[next].spelling)) {
-                parameters.push_back(body.tokens[next].spelling);
-            }
-        }
-        ++next;
-        const char* begin = nullptr;
-        for (std::size_t i = at + 2; i <= close; ++i) {
-            const text token = tokens[i].spelling;
-            if (i == close || token == ",") {
-                const text last = tokens[i - 1].spelling;
-                const char* const end = last.data() + last.size();
-                arguments.push_back(
-                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
-                begin = nullptr;
-                continue;
-            }
-            if (begin == nullptr) begin = token.data();
-            if (file.is_macro(token)) return {};
-            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
-        }
-    }
-    text_out made{memory};
-    for (; next < body.tokens.size(); ++next) {
-        const text word = body.tokens[next].spelling;
-        if (word == "#" || file.is_macro(word)) return {};
-        std::size_t i = 0;
-        while (i < parameters.size() && parameters[i] != word) ++i;
-        if (i < parameters.size() && i >= arguments.size()) return {};
-        made << (i < parameters.size() ? arguments[i] : word) << ' ';
-    }
-    return made.view();
-}
-
-// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
-// information knows them, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
-                            const new_expression& expression, const type_knowledge& knowledge) {
-    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
-        const text word = made.tokens()[i].spelling;
-        if (!is_word(word) || word == "std" || word == "const") continue;
-        if (builtin_type{}.take(word)) continue;
-        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
-        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
-    }
-    return true;
-}
-
-inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
-                          const function_name& function, const type_knowledge& knowledge) {
-    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
-    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
-    const source_outline made{memory, expanded_macro(memory, file, at)};
-    std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1 : 0;
-    if (count != 1 || made.expressions().size() != 1) return {};
-    const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    return source_spelling{memory, made, only, function, knowledge}.spelled();
 }
 
 // --- all of them ---
@@ -25259,7 +25292,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
-    if (type.candidate.contains("<") && !type.candidate.ends_with(">")) {
+    if (symbolize::is_begun_class(type.candidate)) {
         const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
         type.candidate = types != nullptr
                              ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)
@@ -26048,11 +26081,19 @@ public:
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         const char* name = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
         stack.type = answer.is_known() ? texts_.printed_type(name) : named_stack::no_type;
-        stack.scoped_type = answer.candidate.empty()
+        stack.kept_answer = answer.candidate.empty()
                                 ? name
                                 : texts_.keep(joined(scratch_, name, "\n", answer.candidate));
         stack.evidence = answer.evidence;
         stack.is_array = answer.is_array;
+    }
+    // The answer that set_type() was given.
+    static symbolize::type_answer answer_of(const named_stack& stack) {
+        const text kept = stack.kept_answer;
+        const std::size_t end = kept.find('\n');
+        symbolize::type_answer answer{kept.substr(0, end), stack.evidence, stack.is_array};
+        if (end != text::npos) answer.candidate = kept.substr(end + 1);
+        return answer;
     }
 
     // Frees what was read: it is not needed until the next new stack.
@@ -26358,10 +26399,7 @@ public:
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
-        const text scoped = stack.scoped_type;
-        const std::size_t end = scoped.find('\n');
-        symbolize::type_answer type{scoped.substr(0, end), stack.evidence, stack.is_array};
-        if (end != text::npos) type.candidate = scoped.substr(end + 1);
+        symbolize::type_answer type = stack_namer::answer_of(stack);
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
         stack.is_type_final = true;
         names_.set_type(stack, type);
@@ -34878,6 +34916,27 @@ struct numbered_frames {
     }
 };
 
+// What a book calls the frames of a source, by the numbers that the source gives them. So each
+// frame is looked up once.
+class numbers_of_frames {
+public:
+    explicit numbers_of_frames(arena& memory) noexcept : numbers_(memory) {}
+
+    // `look_up(frame)` is the book's own number. The numbers of the source must mean the same each
+    // time.
+    template <class LookUp>
+    std::uint32_t find(const numbered_frames& frames, std::size_t at, const LookUp& look_up) {
+        if (frames.numbers == nullptr) return look_up(frames[at]);
+        const std::uint32_t given = frames.numbers[at];
+        if (given >= numbers_.size()) numbers_.resize(given + std::size_t{1});
+        if (numbers_[given] == 0) numbers_[given] = look_up(frames[at]) + 1;
+        return numbers_[given] - 1;
+    }
+
+private:
+    list<std::uint32_t> numbers_;  // plus 1; 0: not looked up yet
+};
+
 // Of a row, with the number of the user's.
 struct row_frames {
     numbered_frames frames;
@@ -35757,7 +35816,7 @@ public:
           numbers_(memory),
           met_(memory),
           near_(memory),
-          of_number_(memory) {
+          known_(memory) {
         near_.resize(near_count);
     }
 
@@ -35780,13 +35839,9 @@ public:
         return number;
     }
 
-    // The numbers of `frames` mean the same each time.
     std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
-        if (frames.numbers == nullptr) return number_of(frames[at]);
-        const std::uint32_t given = frames.numbers[at];
-        if (given >= of_number_.size()) of_number_.resize(given + std::size_t{1});
-        if (of_number_[given] == 0) of_number_[given] = number_of(frames[at]) + 1;
-        return of_number_[given] - 1;
+        return known_.find(frames, at,
+                           [this](const snapshot::frame& frame) { return number_of(frame); });
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -35837,7 +35892,7 @@ private:
     table<frame_key, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
-    list<std::uint32_t> of_number_;  // of the number that a frame came with: ours, from 1
+    numbers_of_frames known_;
 };
 
 }  // namespace detail
@@ -37803,7 +37858,7 @@ public:
           texts_(memory),
           frames_by_address_(memory),
           frames_(memory),
-          frame_of_number_(memory),
+          known_frames_(memory),
           frame_numbers_(memory),
           paths_(memory),
           places_by_address_(memory),
@@ -37881,11 +37936,8 @@ public:
 
 private:
     std::uint32_t frame_number(const numbered_frames& frames, std::size_t at) {
-        if (frames.numbers == nullptr) return frame_number(frames[at]);
-        const std::uint32_t given = frames.numbers[at];
-        if (given >= frame_of_number_.size()) frame_of_number_.resize(given + std::size_t{1});
-        if (frame_of_number_[given] == 0) frame_of_number_[given] = frame_number(frames[at]) + 1;
-        return frame_of_number_[given] - 1;
+        return known_frames_.find(
+            frames, at, [this](const snapshot::frame& frame) { return frame_number(frame); });
     }
     std::uint32_t frame_number(const snapshot::frame& frame) {
         const bool is_named = frame.function[0] != '\0';
@@ -37905,8 +37957,8 @@ private:
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    list<std::uint32_t> frame_of_number_;  // of the number that a frame came with: ours, from 1
-    list<std::uint32_t> frame_numbers_;    // of the rows at hand
+    numbers_of_frames known_frames_;
+    list<std::uint32_t> frame_numbers_;  // of the rows at hand
     page_paths paths_;
     table<place_address, std::uint32_t> places_by_address_;
     table<page_place, std::uint32_t> places_;

@@ -94,7 +94,7 @@ public:
           numbers_(memory),
           met_(memory),
           near_(memory),
-          of_number_(memory) {
+          known_(memory) {
         near_.resize(near_count);
     }
 
@@ -117,13 +117,9 @@ public:
         return number;
     }
 
-    // The numbers of `frames` mean the same each time.
     std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
-        if (frames.numbers == nullptr) return number_of(frames[at]);
-        const std::uint32_t given = frames.numbers[at];
-        if (given >= of_number_.size()) of_number_.resize(given + std::size_t{1});
-        if (of_number_[given] == 0) of_number_[given] = number_of(frames[at]) + 1;
-        return of_number_[given] - 1;
+        return known_.find(frames, at,
+                           [this](const snapshot::frame& frame) { return number_of(frame); });
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -174,7 +170,7 @@ private:
     table<frame_key, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
-    list<std::uint32_t> of_number_;  // of the number that a frame came with: ours, from 1
+    numbers_of_frames known_;
 };
 
 }  // namespace detail

@@ -25,6 +25,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -44,6 +45,27 @@ struct numbered_frames {
     const snapshot::frame& operator[](std::size_t index) const noexcept {
         return frames[numbers != nullptr ? numbers[index] : index];
     }
+};
+
+// What a book calls the frames of a source, by the numbers that the source gives them. So each
+// frame is looked up once.
+class numbers_of_frames {
+public:
+    explicit numbers_of_frames(arena& memory) noexcept : numbers_(memory) {}
+
+    // `look_up(frame)` is the book's own number. The numbers of the source must mean the same each
+    // time.
+    template <class LookUp>
+    std::uint32_t find(const numbered_frames& frames, std::size_t at, const LookUp& look_up) {
+        if (frames.numbers == nullptr) return look_up(frames[at]);
+        const std::uint32_t given = frames.numbers[at];
+        if (given >= numbers_.size()) numbers_.resize(given + std::size_t{1});
+        if (numbers_[given] == 0) numbers_[given] = look_up(frames[at]) + 1;
+        return numbers_[given] - 1;
+    }
+
+private:
+    list<std::uint32_t> numbers_;  // plus 1; 0: not looked up yet
 };
 
 // Of a row, with the number of the user's.

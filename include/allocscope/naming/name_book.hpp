@@ -113,10 +113,7 @@ public:
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
-        const text scoped = stack.scoped_type;
-        const std::size_t end = scoped.find('\n');
-        symbolize::type_answer type{scoped.substr(0, end), stack.evidence, stack.is_array};
-        if (end != text::npos) type.candidate = scoped.substr(end + 1);
+        symbolize::type_answer type = stack_namer::answer_of(stack);
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
         stack.is_type_final = true;
         names_.set_type(stack, type);

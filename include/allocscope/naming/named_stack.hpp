@@ -33,9 +33,9 @@ struct named_stack {
     const char* path = "";                           // of the user's frame; "": it has no line
     const char* place = "";  // if there is no line: the function, else the module
     const char* type = no_type;
-    // As the debug information has it: with unnamed namespaces, and type_answer::candidate behind a
-    // line end.
-    const char* scoped_type = no_type;
+    // The name and the candidate of a type_answer; stack_namer writes and reads it. The name is
+    // that of the debug information, with unnamed namespaces.
+    const char* kept_answer = no_type;
     std::uint64_t number = 0;  // with a path the line, otherwise how far into `place`
     std::uint32_t hash = 0;
     std::uint32_t rule_version = 0;

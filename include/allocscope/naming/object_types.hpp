@@ -21,6 +21,7 @@
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/class_size.hpp>
+#include <allocscope/types/deduced_class.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
@@ -70,7 +71,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
-    if (type.candidate.contains("<") && !type.candidate.ends_with(">")) {
+    if (symbolize::is_begun_class(type.candidate)) {
         const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
         type.candidate = types != nullptr
                              ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)

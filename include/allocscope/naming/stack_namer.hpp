@@ -84,11 +84,19 @@ public:
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         const char* name = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
         stack.type = answer.is_known() ? texts_.printed_type(name) : named_stack::no_type;
-        stack.scoped_type = answer.candidate.empty()
+        stack.kept_answer = answer.candidate.empty()
                                 ? name
                                 : texts_.keep(joined(scratch_, name, "\n", answer.candidate));
         stack.evidence = answer.evidence;
         stack.is_array = answer.is_array;
+    }
+    // The answer that set_type() was given.
+    static symbolize::type_answer answer_of(const named_stack& stack) {
+        const text kept = stack.kept_answer;
+        const std::size_t end = kept.find('\n');
+        symbolize::type_answer answer{kept.substr(0, end), stack.evidence, stack.is_array};
+        if (end != text::npos) answer.candidate = kept.substr(end + 1);
+        return answer;
     }
 
     // Frees what was read: it is not needed until the next new stack.

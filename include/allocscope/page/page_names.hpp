@@ -117,7 +117,7 @@ public:
           texts_(memory),
           frames_by_address_(memory),
           frames_(memory),
-          frame_of_number_(memory),
+          known_frames_(memory),
           frame_numbers_(memory),
           paths_(memory),
           places_by_address_(memory),
@@ -195,11 +195,8 @@ public:
 
 private:
     std::uint32_t frame_number(const numbered_frames& frames, std::size_t at) {
-        if (frames.numbers == nullptr) return frame_number(frames[at]);
-        const std::uint32_t given = frames.numbers[at];
-        if (given >= frame_of_number_.size()) frame_of_number_.resize(given + std::size_t{1});
-        if (frame_of_number_[given] == 0) frame_of_number_[given] = frame_number(frames[at]) + 1;
-        return frame_of_number_[given] - 1;
+        return known_frames_.find(
+            frames, at, [this](const snapshot::frame& frame) { return frame_number(frame); });
     }
     std::uint32_t frame_number(const snapshot::frame& frame) {
         const bool is_named = frame.function[0] != '\0';
@@ -219,8 +216,8 @@ private:
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    list<std::uint32_t> frame_of_number_;  // of the number that a frame came with: ours, from 1
-    list<std::uint32_t> frame_numbers_;    // of the rows at hand
+    numbers_of_frames known_frames_;
+    list<std::uint32_t> frame_numbers_;  // of the rows at hand
     page_paths paths_;
     table<place_address, std::uint32_t> places_by_address_;
     table<page_place, std::uint32_t> places_;

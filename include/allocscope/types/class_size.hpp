@@ -1,4 +1,4 @@
-// class_size.hpp - compares the size of a block with that of an object of a class.
+// class_size.hpp - compares the size of a block with that of an object of a type.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, with what naming/ knows of a live object
@@ -17,14 +17,12 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
-#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/type_names.hpp>
 #include <allocscope/types/function_name.hpp>
-#include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/pretty_type.hpp>
 
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint64_t, uint8_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -36,19 +34,19 @@ enum class size_fit {
     other
 };
 
-// Of a pointer or an arithmetic type, as pretty_type spells it; 0: it is none.
+// The size of a pointer or of an arithmetic type, as pretty_type spells it; 0: it is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
+    static constexpr struct {
+        const char* name;
+        std::uint8_t bytes;
+    } arithmetic[] = {
+        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
+        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
+        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+        {"double", 8},       {"long double", 16}};
     if (type.ends_with("*")) return sizeof(void*);
-    if (is_listed(type, "bool char")) return 1;
-    if (is_listed(type, "int float wchar_t char32_t unsigned")) return 4;
-    if (is_listed(type, "long double")) return type == "long double" ? 16 : 8;
-    const struct {
-        text name;
-        std::uint64_t bytes;
-    } others[] = {{"signed char", 1},    {"unsigned char", 1},     {"short", 2},
-                  {"unsigned short", 2}, {"unsigned int", 4},      {"unsigned long", 8},
-                  {"long long", 8},      {"unsigned long long", 8}};
-    for (const auto& each : others) {
+    for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
     }
     return 0;
@@ -73,33 +71,6 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
         fit = size_fit::other;
     }
     return fit;
-}
-
-// What a compiler made of `new box(1)`: the only class of that template that is as large. `begun`
-// is "app::box<", with the first template argument behind it where that is known. "" when it is
-// not certain.
-inline text deduced_class(arena& memory, text begun, const type_names& known,
-                          std::uint64_t block_bytes) {
-    const text path = begun.substr(0, begun.find('<'));
-    const text first = begun.substr(path.size() + 1);
-    const std::size_t scopes = path.rfind(':');
-    const text own = scopes == no_position ? path : path.substr(scopes + 1);
-    text found;
-    if (known.lacks_names()) return {};  // it may be one of those
-    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
-        const text whole = pretty_type(memory, each->whole);
-        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
-        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
-        if (!first.empty() && arguments[0] != first) continue;
-        const bool is_there =
-            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
-        if (!is_there || each->bytes == 0) return {};
-        if (each->bytes != block_bytes) continue;
-        const text type = joined(memory, each->qualified, whole.substr(own.size()));
-        if (!found.empty() && found != type) return {};
-        found = type;
-    }
-    return found;
 }
 
 }  // namespace symbolize

@@ -18,17 +18,17 @@
 
 #ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 #define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
-#include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/new_in_macro.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_tokens.hpp>
@@ -171,83 +171,6 @@ inline text callee_at(const source_outline& file, std::size_t at) {
     if (file.has_new_in_default(name)) return name;
     const text before = at > 0 ? tokens[at - 1].spelling : text{};
     return file.has_new_in_default(before) ? before : text{};
-}
-
-// --- macros ---
-
-// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
-// certain.
-inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    const macro_line* macro = file.definition_of(tokens[at].spelling);
-    if (macro == nullptr) return {};
-    const token_list body = read_tokens(memory, macro->rest);
-    list<text> parameters{memory};
-    list<text> arguments{memory};
-    std::size_t next = 0;
-    if (macro->rest.starts_with("(")) {
-        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
-        const std::size_t close = is_call ? file.partner(at + 1) : 0;
-        if (close == 0) return {};
-        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
-            if (is_word(body.tokens[next].spelling)) {
-                parameters.push_back(body.tokens[next].spelling);
-            }
-        }
-        ++next;
-        const char* begin = nullptr;
-        for (std::size_t i = at + 2; i <= close; ++i) {
-            const text token = tokens[i].spelling;
-            if (i == close || token == ",") {
-                const text last = tokens[i - 1].spelling;
-                const char* const end = last.data() + last.size();
-                arguments.push_back(
-                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
-                begin = nullptr;
-                continue;
-            }
-            if (begin == nullptr) begin = token.data();
-            if (file.is_macro(token)) return {};
-            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
-        }
-    }
-    text_out made{memory};
-    for (; next < body.tokens.size(); ++next) {
-        const text word = body.tokens[next].spelling;
-        if (word == "#" || file.is_macro(word)) return {};
-        std::size_t i = 0;
-        while (i < parameters.size() && parameters[i] != word) ++i;
-        if (i < parameters.size() && i >= arguments.size()) return {};
-        made << (i < parameters.size() ? arguments[i] : word) << ' ';
-    }
-    return made.view();
-}
-
-// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
-// information knows them, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
-                            const new_expression& expression, const type_knowledge& knowledge) {
-    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
-        const text word = made.tokens()[i].spelling;
-        if (!is_word(word) || word == "std" || word == "const") continue;
-        if (builtin_type{}.take(word)) continue;
-        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
-        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
-    }
-    return true;
-}
-
-inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
-                          const function_name& function, const type_knowledge& knowledge) {
-    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
-    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
-    const source_outline made{memory, expanded_macro(memory, file, at)};
-    std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1 : 0;
-    if (count != 1 || made.expressions().size() != 1) return {};
-    const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    return source_spelling{memory, made, only, function, knowledge}.spelled();
 }
 
 // --- all of them ---

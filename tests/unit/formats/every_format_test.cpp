@@ -45,6 +45,18 @@ allocscope::snapshot shrunken() {
     return made_window(stacks, about);
 }
 
+// Converting the file says the same as loading it and writing that.
+void check_converted(const temporary_path& saved, const allocscope::snapshot& loaded) {
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        const temporary_path there{(std::string{".converted"} + one.ending).c_str()};
+        std::string error;
+        CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+        CHECK(error.empty());
+        CHECK(there.contents() == written(one.name, loaded));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("formats: names and endings are each one format's") {
@@ -118,14 +130,7 @@ TEST_CASE("formats: a saved snapshot is converted into the bytes that writing it
     const temporary_path saved{".allocscope"};
     made_window(stacks, about).save(saved.path.c_str());
     const allocscope::snapshot loaded = allocscope::load_snapshot(saved.path.c_str());
-    for (const auto& one : file_formats) {
-        CAPTURE(one.name);
-        const temporary_path there{(std::string{".converted"} + one.ending).c_str()};
-        std::string error;
-        CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
-        CHECK(error.empty());
-        CHECK(there.contents() == written(one.name, loaded));
-    }
+    check_converted(saved, loaded);
 }
 
 TEST_CASE("formats: rows of a file without stacks keep their frames") {
@@ -133,13 +138,7 @@ TEST_CASE("formats: rows of a file without stacks keep their frames") {
     made_snapshot({made_row_at(3, 30, "/src/parse.cpp", "parse.cpp", 7, "node")}, info_text{})
         .save(saved.path.c_str());
     const allocscope::snapshot loaded = allocscope::load_snapshot(saved.path.c_str());
-    for (const auto& one : file_formats) {
-        CAPTURE(one.name);
-        const temporary_path there{(std::string{".converted"} + one.ending).c_str()};
-        std::string error;
-        CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
-        CHECK(there.contents() == written(one.name, loaded));
-    }
+    check_converted(saved, loaded);
     CHECK(written("html", loaded).find("/src/parse.cpp") != std::string::npos);
 }
 

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 
 #include "unit/symbols/fixture_bytes.hpp"
 
@@ -47,21 +46,5 @@ TEST_CASE("class_size: a block is compared with the class that has the name") {
         CHECK(fit("unsigned long", 8) == size_fit::same);
         CHECK(fit("long double", 16) == size_fit::same);
         CHECK(fit("double", 8) == size_fit::same);
-        const auto deduced = [&](const char* begun, std::uint64_t block_bytes) {
-            const allocscope::plain::text type =
-                symbolize::deduced_class(memory, begun, *known, block_bytes);
-            return std::string{type.data(), type.size()};
-        };
-        const std::string shelf = "shop::(anonymous namespace)::shelf";
-        CHECK(deduced("shelf<", 16) == shelf + "<int>");
-        CHECK(deduced("shelf<", 32) == shelf + "<long>");
-        CHECK(deduced("shelf<", 24).empty());
-        CHECK(deduced("shelf<long", 32) == shelf + "<long>");
-        CHECK(deduced("shelf<long", 16).empty());
-        CHECK(deduced("shelf<char", 16).empty());
-        CHECK(deduced("shop::shelf<", 16).empty());
-        CHECK(deduced("other::shelf<", 16).empty());
-        CHECK(deduced("cart<", 56).empty());
-        CHECK(deduced("nobody<", 56).empty());
     }
 }

@@ -3,10 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <string>
 
-#include <unistd.h>
+#include "unit/types/marked_source.hpp"
 
 using allocscope::plain::arena;
 using allocscope::plain::list;
@@ -23,24 +22,14 @@ using allocscope::symbolize::type_knowledge;
 namespace {
 
 // "part": certain; "part if as large": a candidate; "w, else part": refuted by its size; "?".
-std::string type_at_mark(std::string source, const char* function = "main") {
-    const std::size_t mark = source.find('@');
-    REQUIRE(mark != std::string::npos);
-    source.erase(mark, 1);
-    int line = 1;
-    int column = 1;
-    for (std::size_t i = 0; i < mark; ++i) {
-        column = source[i] == '\n' ? 1 : column + 1;
-        line += source[i] == '\n' ? 1 : 0;
-    }
-    const std::string path = "/tmp/allocscope_implied_" + std::to_string(::getpid());
-    std::ofstream{path} << source;
+std::string type_at_mark(const std::string& source, const char* function = "main") {
+    const allocscope_test::marked_source marked{source};
     arena memory;
     code_frame frame;
     frame.function = function;
-    frame.file = path.c_str();
-    frame.line = line;
-    frame.column = column;
+    frame.file = marked.path().c_str();
+    frame.line = marked.line();
+    frame.column = marked.column();
     list<code_frame> frames{memory};
     frames.push_back(frame);
     source_cache sources;
@@ -52,7 +41,6 @@ std::string type_at_mark(std::string source, const char* function = "main") {
     };
     knowledge.is_sized = [](void*, text) { return true; };
     const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, knowledge);
-    ::unlink(path.c_str());
     const std::string name{answer.name.data(), answer.name.size()};
     const std::string candidate{answer.candidate.data(), answer.candidate.size()};
     if (candidate.empty()) return name;

@@ -12,34 +12,17 @@
 #include <unistd.h>
 
 #include "support/show_text.hpp"
+#include "unit/types/marked_source.hpp"
 
 using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::name_kind;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_from_source;
+using allocscope_test::marked_source;
+using allocscope_test::source_file;
 
 namespace {
-
-class source_file {
-public:
-    explicit source_file(const std::string& text) {
-        char name[] = "/tmp/allocscope_source_XXXXXX";
-        const int descriptor = ::mkstemp(name);
-        REQUIRE(descriptor >= 0);
-        path_ = name;
-        REQUIRE(::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        ::close(descriptor);
-    }
-    ~source_file() { ::unlink(path_.c_str()); }
-    source_file(const source_file&) = delete;
-    source_file& operator=(const source_file&) = delete;
-
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 // "?" when it is not certain.
 std::string type_at(const std::string& path, int line, int column, const char* function) {
@@ -55,19 +38,9 @@ std::string type_at(const std::string& path, int line, int column, const char* f
     return type.empty() ? "?" : std::string{type.data(), type.size()};
 }
 
-// `source` holds one "@" in front of the token that the line table names.
-std::string type_at_mark(std::string source, const char* function = "main") {
-    const std::size_t mark = source.find('@');
-    REQUIRE(mark != std::string::npos);
-    source.erase(mark, 1);
-    int line = 1;
-    int column = 1;
-    for (std::size_t i = 0; i < mark; ++i) {
-        column = source[i] == '\n' ? 1 : column + 1;
-        line += source[i] == '\n' ? 1 : 0;
-    }
-    const source_file file{source};
-    return type_at(file.path(), line, column, function);
+std::string type_at_mark(const std::string& source, const char* function = "main") {
+    const marked_source marked{source};
+    return type_at(marked.path(), marked.line(), marked.column(), function);
 }
 
 std::string type_on_line(const char* source, int line, const char* function = "main") {

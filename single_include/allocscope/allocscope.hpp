@@ -22462,7 +22462,8 @@ enum class size_fit {
 
 // The size of a pointer or of an arithmetic type, as pretty_type spells it; 0: it is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
-    static constexpr struct {
+    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
+    constexpr struct {
         const char* name;
         std::uint8_t bytes;
     } arithmetic[] = {

@@ -75,6 +75,12 @@ def check(tools, compiler, visibility, exporting, are_mixed):
         more = [tools.hooks(compiler)] if are_mixed and name == "two" else []
         plugins.append(tools.link(used, folder / f"plugin_{name}.so", "-shared",
                                   tools.compile(used, "plugin.cpp", *flags, "-fPIC"), *more))
+    for plugin in plugins:
+        symbols = run(["nm", "--dynamic", "--demangle", plugin]).stdout.splitlines()
+        unique = [line for line in symbols if " u " in line]
+        if unique:
+            raise failure(f"{plugin} would stay mapped after dlclose: these are unique in the"
+                          " process, one line each:\n" + "\n".join(unique))
     check_output(run([host, *plugins], cwd=SOURCES).stdout)
 
 

@@ -39,14 +39,14 @@ public:
     }
     // Any thread may call this. Then nobody may use add() on the same counter. It costs a locked
     // instruction.
-    void add_shared(std::uint64_t amount) noexcept {
+    ALLOCSCOPE_FAST_PATH void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }
     // For the owner only, or while no thread can write.
     void set(std::uint64_t value) noexcept {
         __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
     }
-    std::uint64_t read() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint64_t read() const noexcept {
         return __atomic_load_n(&value_, __ATOMIC_ACQUIRE);
     }
 

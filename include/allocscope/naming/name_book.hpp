@@ -87,7 +87,8 @@ public:
     }
 
     // Whether find() would find the names at once.
-    bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
+    ALLOCSCOPE_FAST_PATH bool knows(const known_stack& stack,
+                                    const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
@@ -120,11 +121,11 @@ public:
     }
 
     // The only copy of an equal text.
-    const char* keep(text wanted) { return texts_.keep(wanted); }
+    ALLOCSCOPE_FAST_PATH const char* keep(text wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
-    void for_each_module(const Visit& visit) {
+    ALLOCSCOPE_FAST_PATH void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
     }
 
@@ -152,14 +153,14 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-inline name_book* make_book() {
+ALLOCSCOPE_FAST_PATH name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);
     return made;
 }
 
-inline void hold_book(name_book& book) noexcept {
+ALLOCSCOPE_FAST_PATH void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 

@@ -28,7 +28,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    naming_lock() noexcept : process_lock(process.naming) {
+    ALLOCSCOPE_FAST_PATH naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;
@@ -37,7 +37,7 @@ public:
 };
 
 // Needs the naming lock.
-inline void forget_names() noexcept {
+ALLOCSCOPE_FAST_PATH void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }

@@ -38,10 +38,9 @@
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
-#include <cstddef>           // size_t
-#include <cstdint>           // uint32_t, uint64_t, uintptr_t
-#include <cstring>           // memcpy
-#include <initializer_list>  // for over a list in braces
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -221,7 +220,8 @@ private:
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
         // The source may have given these frames another line.
-        for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        for (const std::size_t i : told) {
             if (i >= frames.size()) continue;
             kept[i].line = frames[i].line;
             kept[i].column = frames[i].column;

@@ -110,12 +110,14 @@ public:
         stack.by_thread = made.data();
     }
 
-    const list<snapshot::thread>& all() const noexcept { return threads_; }
+    ALLOCSCOPE_FAST_PATH const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
     // The first instance stands for what is allocated after the last destructors: see
     // prepare_threads().
-    static std::uint64_t number_of(std::uint32_t instance) noexcept { return instance - 1; }
+    static ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint32_t instance) noexcept {
+        return instance - 1;
+    }
 
     void meet(std::uint32_t instance) {
         if (numbers_.insert(instance).is_new) instances_.push_back(instance);

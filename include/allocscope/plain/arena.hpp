@@ -41,7 +41,7 @@ namespace plain {
 
 // Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
-bool is_done_with_memory(const Work& work) {
+ALLOCSCOPE_FAST_PATH bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     work();
     return true;

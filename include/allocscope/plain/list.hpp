@@ -143,7 +143,7 @@ public:
     ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
-    void resize(std::size_t size) {
+    ALLOCSCOPE_FAST_PATH void resize(std::size_t size) {
         reserve(size);
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;

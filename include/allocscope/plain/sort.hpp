@@ -81,15 +81,16 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
     if (from != values) std::memcpy(values, from, bytes);
 }
 
+template <class T, class Less>
+bool is_before(const void* a, const void* b, const void* order) {
+    return (*static_cast<const Less*>(order))(*static_cast<const T*>(a), *static_cast<const T*>(b));
+}
+
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
 ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
     static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
-    const comes_first first = [](const void* a, const void* b, const void* order) {
-        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
-                                                  *static_cast<const T*>(b));
-    };
-    sort_values(values, count, sizeof(T), first, &less, scratch);
+    sort_values(values, count, sizeof(T), &is_before<T, Less>, &less, scratch);
 }
 
 template <class T, class Less>
@@ -100,7 +101,8 @@ ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
 // Index of the first of `count` values for which `is_before` is false. It must be true for all
 // values before that one and false for all after it.
 template <class T, class IsBefore>
-std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
+ALLOCSCOPE_FAST_PATH std::size_t partition_point(const T* values, std::size_t count,
+                                                 const IsBefore& is_before) {
     std::size_t begin = 0;
     while (count > 0) {
         const std::size_t half = count / 2;

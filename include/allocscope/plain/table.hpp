@@ -33,10 +33,10 @@ namespace plain {
 
 // --- keys ---
 
-inline std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
-inline std::uint64_t hash_of_key(const void* key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
@@ -169,7 +169,7 @@ public:
     }
 
     // Returns null when it is not there.
-    Value* find(const Key& key) const noexcept {
+    ALLOCSCOPE_FAST_PATH Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
@@ -180,7 +180,7 @@ public:
     };
 
     // Returns the value of the key, value-initialised if the key was not there.
-    place insert(const Key& key) {
+    ALLOCSCOPE_FAST_PATH place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);

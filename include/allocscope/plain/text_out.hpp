@@ -99,7 +99,7 @@ inline text_out& operator<<(text_out& out, signed_decimal number) {
     if (is_negative) out << '-';
     return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
-inline text_out& operator<<(text_out& out, hexadecimal number) {
+ALLOCSCOPE_FAST_PATH text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);
     return out;
 }

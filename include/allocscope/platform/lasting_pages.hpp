@@ -42,11 +42,13 @@ namespace detail {
 // The end of a mapping of a file, behind which addresses are free.
 class mapping_edge {
 public:
-    void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+    ALLOCSCOPE_FAST_PATH void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
         limit_ = limit;
         at_.store(at, memory_order::relaxed);
     }
-    std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
+    ALLOCSCOPE_FAST_PATH std::uintptr_t at() const noexcept {
+        return at_.load(memory_order::relaxed);
+    }
 
     // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
     // false when the kernel refused.
@@ -74,7 +76,7 @@ public:
     static constexpr std::size_t step = std::size_t{1} << 20U;
 
 private:
-    static bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+    static ALLOCSCOPE_FAST_PATH bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
         if (is_mapping_refused()) return false;
         void* const last_page = reinterpret_cast<void*>(at - page_bytes);
         const int saved_errno = errno;
@@ -111,7 +113,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    void* reserve(std::size_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -119,7 +121,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    bool open(void* pages, std::size_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -173,7 +175,7 @@ private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
     // 0: the area is full.
-    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -218,7 +220,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // As map_pages.
-inline void* map_lasting_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;

@@ -32,12 +32,14 @@ struct private_pages {
 template <class T, class Pages = private_pages>
 class page_list {
 public:
+    ALLOCSCOPE_FAST_PATH constexpr page_list() noexcept {}
+
     ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
     ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
 
-    void add(const T& value) noexcept {
+    ALLOCSCOPE_FAST_PATH void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;

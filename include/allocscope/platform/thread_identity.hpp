@@ -31,14 +31,14 @@ inline std::int32_t own_thread_id() noexcept {
 
 // Does the same without a system call, which a filter may forbid: the C library knows the id, and
 // the id of the thread's clock contains it (linux/posix-timers.h: CPUCLOCK_PID). 0: unknown.
-inline std::int32_t own_thread_id_unasked() noexcept {
+ALLOCSCOPE_FAST_PATH std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
     const std::int32_t shifted = clock >> 3;
     return ~shifted;
 }
 
-inline bool is_thread_gone(std::int32_t id) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_thread_gone(std::int32_t id) noexcept {
     const int saved_errno = errno;
     const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
     errno = saved_errno;

@@ -31,8 +31,7 @@
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
-#include <cstdint>           // uint32_t, uintptr_t
-#include <initializer_list>  // initializer_list
+#include <cstdint>  // uint32_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -108,8 +107,10 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
     return id;
 }
 
-inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
-    for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
+ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
+                                             std::uint64_t sample_bytes) noexcept {
+    sampled_part::sums* const both[] = {&part.births, &part.deaths};
+    for (sampled_part::sums* sums : both) {
         sums->objects.store(0, memory_order::relaxed);
         sums->objects_variance.store(0, memory_order::relaxed);
         sums->bytes_variance.store(0, memory_order::relaxed);
@@ -119,7 +120,7 @@ inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) n
     part.sample_bytes.store(sample_bytes, memory_order::relaxed);
 }
 
-inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
+ALLOCSCOPE_FAST_PATH void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.birth_times.set(0);
     part.death_times.set(0);
     part.temporary.set(0);
@@ -372,15 +373,16 @@ ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uint
 
 // For hooks that allocate often. `Tag` is the family of the hook.
 template <std::uint32_t Tag = allocation_tags::operator_new>
-inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread,
+                                               std::uintptr_t frame) noexcept {
     remembered_chain* changed = nullptr;
     const std::uint32_t id = cohort_or_memo(thread, frame, Tag, changed);
     return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
 }
 
 // For all other hooks.
-inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
-                                 std::uint32_t tag) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
+                                               std::uint32_t tag) noexcept {
     remembered_chain* changed = nullptr;
     const std::uint32_t id = cohort_or_memo(thread, frame, tag, changed);
     return changed == nullptr ? id : find_by_walk(thread, *changed, frame, tag);

@@ -127,7 +127,7 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
 // last.
-inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+ALLOCSCOPE_FAST_PATH void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];

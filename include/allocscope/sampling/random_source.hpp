@@ -23,7 +23,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // A one-to-one mapping in which every bit of the result depends on every bit of the number.
-constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
     number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
     number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
     return number ^ (number >> 31U);
@@ -32,10 +32,12 @@ constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
 struct random_source {
     std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
 
-    void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
+    ALLOCSCOPE_FAST_PATH void seed(std::uint64_t number) noexcept {
+        state = mix_64(number + golden_multiplier);
+    }
 
     // Returns each of the 2^64 numbers once in 2^64 calls.
-    std::uint64_t next() noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint64_t next() noexcept {
         state += golden_multiplier;
         return mix_64(state);
     }

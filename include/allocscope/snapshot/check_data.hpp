@@ -69,7 +69,7 @@ __attribute__((visibility("hidden"))) inline constexpr check_data check_without_
 __attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
 
-inline check_data* shared_check(const check_data& constant) noexcept {
+ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written
 }
 
@@ -78,12 +78,12 @@ inline check_data* refused_check(const engine* found) noexcept {
     return shared_check(found == nullptr ? check_without_engine : check_of_other_version);
 }
 
-inline void hold_check(check_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void hold_check(check_data* data) noexcept {
     if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
     __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
-inline void drop_check(check_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void drop_check(check_data* data) noexcept {
     if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
 }

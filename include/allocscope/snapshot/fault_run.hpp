@@ -32,7 +32,7 @@ struct fault_run {
     const char* site;    // of the failed allocation, as file:line; "" when unknown
     const char* detail;  // what() of another exception
 
-    bool is_good() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_good() const noexcept {
         return outcome != fault_outcome::threw_other && leaked_objects == 0;
     }
 };

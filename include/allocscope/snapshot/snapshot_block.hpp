@@ -108,7 +108,7 @@ public:
     ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
-    void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
+    ALLOCSCOPE_FAST_PATH void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -161,7 +161,7 @@ public:
     }
 
     // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
-    void set_stacks(stack_finder find, const void* source) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
@@ -201,7 +201,8 @@ public:
 
     // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
     // one.
-    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+    static ALLOCSCOPE_FAST_PATH const snapshot_data* parent_of(const snapshot_data& of,
+                                                               std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
@@ -242,7 +243,7 @@ private:
         char name[name_bytes];
     };
 
-    static void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+    static ALLOCSCOPE_FAST_PATH void copy_name(char (&to)[name_bytes], const char* from) noexcept {
         const std::size_t length = ::strnlen(from, name_bytes - 1);
         std::memcpy(to, from, length);
         to[length] = '\0';

@@ -78,7 +78,9 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
+    static ALLOCSCOPE_FAST_PATH std::size_t kind_of(text path) noexcept {
+        return path[0] == '/' ? 0 : 1;
+    }
 
     static void see(const snapshot_data& data, cut_directory* cuts) noexcept {
         for (std::size_t i = 0; i < data.row_count; ++i) {
@@ -175,7 +177,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
 }
 
 // `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
-inline bool is_no_window(const snapshot_data& data) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
 }

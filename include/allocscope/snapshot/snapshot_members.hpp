@@ -75,29 +75,29 @@ inline bool is_counted(const snapshot_data* data) noexcept {
 }
 
 // Relaxed is enough: the caller holds a reference, so the block cannot be freed in the meantime.
-inline void add_reference(snapshot_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void add_reference(snapshot_data* data) noexcept {
     if (is_counted(data)) __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
 // Release, so that this owner's reads come before the free; acquire for the last owner, which frees
 // the block.
-inline void drop_reference(snapshot_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void drop_reference(snapshot_data* data) noexcept {
     if (!is_counted(data)) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
 }
 
-inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
     return data != nullptr ? *data : snapshot_of_no_window;
 }
 
 // Whether a window was counted, even if there was no memory for its rows.
-inline bool has_totals(const snapshot::window_info& info) noexcept {
+ALLOCSCOPE_FAST_PATH bool has_totals(const snapshot::window_info& info) noexcept {
     return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
 }
 
 }  // namespace detail
 
-inline snapshot::snapshot() noexcept : data_(nullptr) {}
+ALLOCSCOPE_FAST_PATH snapshot::snapshot() noexcept : data_(nullptr) {}
 
 inline snapshot::snapshot(const snapshot& other) noexcept : data_(other.data_) {
     detail::add_reference(data_);
@@ -152,7 +152,7 @@ inline const snapshot::window_info& snapshot::info() const noexcept {
 
 namespace detail {
 
-inline const stack_table* stacks_of(const snapshot_data* data) {
+ALLOCSCOPE_FAST_PATH const stack_table* stacks_of(const snapshot_data* data) {
     const snapshot_data& known = data_or_nothing(data);
     return known.stacks != nullptr ? known.stacks(known) : nullptr;
 }

@@ -35,7 +35,8 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_same_frame(const snapshot::frame& a,
+                                        const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -51,7 +52,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -61,14 +62,14 @@ inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    void add(const snapshot::stack& part, bool is_later) noexcept {
+    ALLOCSCOPE_FAST_PATH void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
     }
 
-    bool has_changed() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
     }
 };

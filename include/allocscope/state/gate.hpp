@@ -94,7 +94,7 @@ public:
     }
 
     // For modules that check whether a window is open before they report an event of a pool.
-    const std::uint64_t* word_address() const noexcept {
+    ALLOCSCOPE_FAST_PATH const std::uint64_t* word_address() const noexcept {
         static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
         return reinterpret_cast<const std::uint64_t*>(&word_);
     }
@@ -116,7 +116,7 @@ public:
         return (address & address_bits_.load(memory_order::relaxed)) == 0;
     }
 
-    void shut() noexcept {
+    ALLOCSCOPE_FAST_PATH void shut() noexcept {
         address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
         frees_below_.store(0, memory_order::relaxed);
         word_.store(0, memory_order::seq_cst);
@@ -151,7 +151,7 @@ public:
     }
 
     // Reads the current view. False: the gate is shut.
-    bool load(view& out) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool load(view& out) const noexcept {
         for (;;) {
             const std::uint64_t number = word_.load(memory_order::acquire);
             if (number == 0) return false;

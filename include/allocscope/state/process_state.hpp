@@ -126,9 +126,11 @@ public:
     class position {
     public:
         explicit position(thread_state* at) noexcept : at_(at) {}
-        thread_state& operator*() const noexcept { return *at_; }
-        bool operator!=(const position& other) const noexcept { return at_ != other.at_; }
-        position& operator++() noexcept {
+        ALLOCSCOPE_FAST_PATH thread_state& operator*() const noexcept { return *at_; }
+        ALLOCSCOPE_FAST_PATH bool operator!=(const position& other) const noexcept {
+            return at_ != other.at_;
+        }
+        ALLOCSCOPE_FAST_PATH position& operator++() noexcept {
             at_ = at_->next_state;
             return *this;
         }
@@ -137,10 +139,10 @@ public:
         thread_state* at_;
     };
 
-    position begin() const noexcept {
+    ALLOCSCOPE_FAST_PATH position begin() const noexcept {
         return position{process.threads.load(memory_order::acquire)};
     }
-    position end() const noexcept { return position{nullptr}; }
+    ALLOCSCOPE_FAST_PATH position end() const noexcept { return position{nullptr}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are
@@ -166,7 +168,7 @@ ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // The number of the family that the objects of a site belong to.
-inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
@@ -200,7 +202,7 @@ protected:
         mutex_ = &mutex;
         ::pthread_mutex_lock(mutex_);
     }
-    ~process_lock() {
+    ALLOCSCOPE_FAST_PATH ~process_lock() {
         if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
     }
 
@@ -215,7 +217,7 @@ public:
 
 class walking_lock : process_lock {
 public:
-    walking_lock() noexcept : process_lock(process.walking) {}
+    ALLOCSCOPE_FAST_PATH walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail

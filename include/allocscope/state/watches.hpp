@@ -67,7 +67,7 @@ struct plan_table {
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline plan_table fault_plans{};
 
-inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
+ALLOCSCOPE_FAST_PATH bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
     if (!plan.is_armed.load(memory_order::acquire)) return false;
     const std::uint64_t whose = plan.instance.load(memory_order::relaxed);
     return whose == 0 || whose == instance;
@@ -79,7 +79,7 @@ ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
 }
 
 // Whether a hook of the calling thread, which has this instance, must take the slow path.
-inline bool is_watched_thread(std::uint64_t instance) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_watched_thread(std::uint64_t instance) noexcept {
     if (own_watches.innermost != nullptr) return true;
     if (fault_plans.armed.load(memory_order::acquire) == 0) return false;
     for (const armed_plan& each : fault_plans.plans) {

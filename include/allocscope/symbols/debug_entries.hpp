@@ -50,13 +50,13 @@ struct abbreviation {
 };
 
 // A namespace, a class or a function.
-inline bool opens_scope(std::uint16_t tag) noexcept {
+ALLOCSCOPE_FAST_PATH bool opens_scope(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
            tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
            tag == detail::dwarf::tag_subprogram;
 }
 
-inline bool names_a_type(std::uint16_t tag) noexcept {
+ALLOCSCOPE_FAST_PATH bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
@@ -142,7 +142,7 @@ private:
             }
             return true;
         }
-        bool finish() {
+        ALLOCSCOPE_FAST_PATH bool finish() {
             shape.attribute_count =
                 static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
             shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
@@ -186,7 +186,7 @@ public:
 
     bool next() noexcept;
 
-    std::uint64_t offset() const noexcept { return offset_; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
     ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }

@@ -23,7 +23,7 @@ namespace symbolize {
 
 class kept_texts {
 public:
-    explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+    ALLOCSCOPE_FAST_PATH explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {

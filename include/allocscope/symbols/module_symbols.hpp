@@ -48,15 +48,19 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    std::uint64_t address_of(text function) const {
+    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    found_symbol object_at(std::uint64_t address) const { return told_.object_at(address); }
+    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+        return told_.object_at(address);
+    }
 
 private:
-    static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
+    static ALLOCSCOPE_FAST_PATH bool is_stripped(const object_bytes& file) {
+        return !file.has(".symtab");
+    }
 
     symbol_index told_;
     symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or no reader for it

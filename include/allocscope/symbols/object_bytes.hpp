@@ -111,8 +111,9 @@ private:
     // A smaller section is read at once.
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
 
-    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
-                                detail::late_bytes*& late) const {
+    ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
+                                                     const detail::elf_section& section,
+                                                     detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =

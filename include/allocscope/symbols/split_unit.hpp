@@ -50,13 +50,15 @@ struct described_unit {
 
 class split_unit {
 public:
-    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-               const debug_unit& skeleton, package_place& package)
+    ALLOCSCOPE_FAST_PATH split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+                                    const debug_unit& skeleton, package_place& package)
         : units_(read(memory, whole, skeleton, package)),
           names_(*units_, texts),
           inlined_(memory) {}
 
-    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
+    ALLOCSCOPE_FAST_PATH described_unit describe() {
+        return {units_, &names_, &inlined_, units_->only_unit()};
+    }
 
 private:
     static const char* path_of(arena& memory, const debug_unit& skeleton) {

@@ -32,10 +32,9 @@
 #include <allocscope/symbols/module_list.hpp>
 #include <allocscope/symbols/type_names.hpp>
 
-#include <cstddef>           // size_t
-#include <cstdint>           // uint64_t
-#include <initializer_list>  // initializer_list
-#include <new>               // placement new
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <new>      // placement new
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -48,7 +47,7 @@ public:
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
-    ~symbolizer() { release_debug_data(); }
+    ALLOCSCOPE_FAST_PATH ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
@@ -74,8 +73,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory,
-                        const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t address, arena& memory,
+                                             const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -84,8 +83,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
     // above.
-    text function_symbol_at(std::uint64_t address, arena& memory,
-                            const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t address, arena& memory,
+                                                 const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);
@@ -93,14 +92,16 @@ public:
 
     // The types that the debug information around an address describes; null: nothing is known.
     // Valid until release_debug_data().
-    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
+    ALLOCSCOPE_FAST_PATH const type_names* types_at(std::uint64_t address,
+                                                    const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // The meaning of a name in the frame at an address with that function; "" if it is not certain.
-    text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
-                    asked_name wanted, arena& memory) {
+    ALLOCSCOPE_FAST_PATH text meaning_at(std::uint64_t address, const detail::met_module* home,
+                                         text function, text name, asked_name wanted,
+                                         arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
@@ -164,7 +165,9 @@ public:
             }
             return;
         }
-        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
+        const detail::met_modules* const known[] = {&detail::modules_at_start,
+                                                    &detail::modules_met};
+        for (const detail::met_modules* met : known) {
             for (std::uint32_t i = 0; i < met->count(); ++i) {
                 const detail::met_module* each = met->at(i);
                 if (each == nullptr) continue;
@@ -178,7 +181,8 @@ public:
 
     // Frees what was read from files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        for (const auto* objects : {&objects_, &gone_}) {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
             for (const auto& object : *objects) {
                 if (object.value.reader != nullptr) object.value.reader->release();
             }
@@ -189,7 +193,8 @@ public:
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        for (const auto* objects : {&objects_, &gone_}) {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
             for (const auto& object : *objects) {
                 if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
             }
@@ -202,6 +207,7 @@ private:
         debug_object* reader = nullptr;
         bool is_current = false;  // false: its memory may be used for the next one
     };
+    using object_table = table<std::uint64_t, module_object>;
 
     // The owner of an address.
     struct code_owner {
@@ -293,8 +299,8 @@ private:
     arena& kept_;
     kept_texts texts_;
     module_list modules_;
-    table<std::uint64_t, module_object> objects_;     // by lowest address
-    table<std::uint64_t, module_object> gone_;        // by met_module::number
+    object_table objects_;                            // by lowest address
+    object_table gone_;                               // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
 };

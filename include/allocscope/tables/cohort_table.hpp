@@ -64,13 +64,17 @@ struct alignas(32) cohort {
     owned_counter death_bytes;
 
     // The last two members, in the form that other threads have in their own tables.
-    death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
+    ALLOCSCOPE_FAST_PATH death_counts& own_deaths() noexcept {
+        return *reinterpret_cast<death_counts*>(&deaths);
+    }
 
     // For a cohort in the table.
-    cohort_facts& facts() noexcept {
+    ALLOCSCOPE_FAST_PATH cohort_facts& facts() noexcept {
         return *reinterpret_cast<cohort_facts*>(reinterpret_cast<char*>(this) + page_bytes / 2);
     }
-    const cohort_facts& facts() const noexcept { return const_cast<cohort*>(this)->facts(); }
+    ALLOCSCOPE_FAST_PATH const cohort_facts& facts() const noexcept {
+        return const_cast<cohort*>(this)->facts();
+    }
 };
 static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
                   offsetof(death_counts, death_bytes),
@@ -101,7 +105,7 @@ static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort
 // In cohort::owner: this is a cohort of samples.
 constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
-inline bool is_sampled(const cohort& which) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
@@ -125,7 +129,7 @@ struct alignas(16) kept_at_peak {
     std::uint64_t bytes() const noexcept { return high & most_bytes; }
 
     // Any thread may call this. The two halves may be of different times; replace() then fails.
-    kept_at_peak read() const noexcept {
+    ALLOCSCOPE_FAST_PATH kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
     void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
@@ -155,7 +159,7 @@ static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(coho
 // In cohort::owner: the cohort has details.
 constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
 
-inline bool is_detailed(const cohort& which) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_detailed(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & detailed_owner) != 0;
 }
 
@@ -189,11 +193,11 @@ public:
         return cohorts_.load(memory_order::relaxed) + id;
     }
 
-    sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<sampled_part*>(by_id(id + 1));
     }
 
-    detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
@@ -211,12 +215,12 @@ public:
     }
 
     // Bytes of the pages given out.
-    std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
         return std::size_t{next_page_.load(memory_order::relaxed) - 1} * page_bytes;
     }
 
     // Forgets every cohort and gives the memory back.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         const std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         if (opened != 0) {
             empty_lasting_pages(cohorts_.load(memory_order::relaxed), opened * page_bytes);

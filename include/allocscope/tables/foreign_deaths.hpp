@@ -77,7 +77,7 @@ public:
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
     template <class Visit>
-    void for_each(std::uint32_t id, Visit&& visit) const noexcept {
+    ALLOCSCOPE_FAST_PATH void for_each(std::uint32_t id, Visit&& visit) const noexcept {
         const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
         if (lists == nullptr) return;
         for (foreign_chunk* chunk = lists[id / cohort_table::page_ids].load(memory_order::acquire);
@@ -87,7 +87,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
@@ -117,7 +117,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
         directory_ = nullptr;
     }

@@ -66,11 +66,13 @@ public:
     using slot = atomic<std::uint64_t>;
 
     // Until this is true, only prepare, for_each, wipe and resident may be called.
-    bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
+    ALLOCSCOPE_FAST_PATH bool is_ready() const noexcept {
+        return regions_.load(memory_order::acquire) != nullptr;
+    }
 
     // Returns false when there is no memory for the first level. May be called again after a
     // failure.
-    bool prepare() noexcept {
+    ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
         if (is_ready()) return true;
         void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
@@ -98,8 +100,8 @@ public:
     }
 
     // What the records of a cohort's objects begin with.
-    static constexpr std::uint64_t record_head(std::uint32_t session,
-                                               std::uint32_t cohort) noexcept {
+    static ALLOCSCOPE_FAST_PATH constexpr std::uint64_t record_head(std::uint32_t session,
+                                                                    std::uint32_t cohort) noexcept {
         return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
     }
 
@@ -109,8 +111,8 @@ public:
         head |= (address & 16U) << (half_shift - 4U);
         where->store(head | bytes, memory_order::relaxed);
     }
-    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
-                    std::uint64_t bytes) noexcept {
+    static ALLOCSCOPE_FAST_PATH void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                                         std::uint64_t bytes) noexcept {
         if (is_long_size(bytes)) {
             where[1].store(bytes, memory_order::relaxed);
             bytes = size_mask;
@@ -162,11 +164,11 @@ public:
     }
 
     // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
-    void wipe() noexcept {
+    ALLOCSCOPE_FAST_PATH void wipe() noexcept {
         for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
     }
 
-    std::size_t resident() noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t resident() noexcept {
         std::size_t bytes = 0;
         for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
         return bytes;
@@ -228,7 +230,7 @@ private:
     }
 
     template <class Do>
-    void for_each_leaf(Do&& action) noexcept {
+    ALLOCSCOPE_FAST_PATH void for_each_leaf(Do&& action) noexcept {
         leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
         const std::size_t last = highest_region_.load(memory_order::acquire);

@@ -42,7 +42,7 @@ struct site {
     std::uint16_t frame_count;
     std::uint16_t tag;  // number of an allocation_tag; follows frame_count, see is_stack
 
-    const std::uintptr_t* frames() const noexcept {
+    ALLOCSCOPE_FAST_PATH const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
     }
     // Reads in steps of 16 bytes, because chain_memo.hpp writes the addresses in such steps. A read
@@ -103,14 +103,14 @@ public:
     }
 
     // The site with this number; null for site 0, and when there was no memory to index the site.
-    const site* by_id(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
         const site_slot* chunk = chunks_[id / chunk_sites].load(memory_order::acquire);
         return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(memory_order::acquire);
     }
 
     std::uint32_t size() const noexcept { return next_id_.load(memory_order::relaxed) - 1; }
-    std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return 0;
         const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
@@ -118,7 +118,7 @@ public:
     }
 
     // Forgets every site. The caller releases the arena that held them.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
         for (auto& chunk : chunks_) {

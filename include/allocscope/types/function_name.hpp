@@ -43,7 +43,7 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    bool is_known() const noexcept { return !components.empty(); }
+    ALLOCSCOPE_FAST_PATH bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
 
@@ -101,7 +101,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    void read_space() {
+    ALLOCSCOPE_FAST_PATH void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -184,7 +184,9 @@ private:
                               rest.starts_with(" (."));
     }
 
-    bool has_name() const noexcept { return name_begin_ != no_position || !components_.empty(); }
+    ALLOCSCOPE_FAST_PATH bool has_name() const noexcept {
+        return name_begin_ != no_position || !components_.empty();
+    }
 
     // The component that is being read continues up to `behind`.
     void extend_name(std::size_t behind) noexcept {

@@ -35,7 +35,8 @@ struct frame_traits {
 
 class known_frames {
 public:
-    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+    ALLOCSCOPE_FAST_PATH explicit known_frames(arena& memory) noexcept
+        : functions_(memory), files_(memory) {}
 
     frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
         entry& known = functions_[frame.function.data()];

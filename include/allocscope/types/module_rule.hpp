@@ -38,8 +38,7 @@
 #include <allocscope/types/library_files.hpp>
 #include <allocscope/types/name_brackets.hpp>
 
-#include <cstddef>           // size_t
-#include <initializer_list>  // initializer_list
+#include <cstddef>  // size_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -47,7 +46,7 @@ namespace symbolize {
 
 enum class module_kind { user, runtime, system };
 
-inline module_kind kind_of_module(text path) noexcept {
+ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
     constexpr text runtimes =
         "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
@@ -74,7 +73,7 @@ struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
 
-    text get() const { return folder != nullptr ? folder(context) : text{}; }
+    ALLOCSCOPE_FAST_PATH text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
 // A stack, and what is known about its frames.
@@ -142,7 +141,8 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 // another library's. Index of the frame; frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
-    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+    const module_kind in_order[] = {module_kind::user, module_kind::runtime};
+    for (const module_kind kind : in_order) {
         const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
         if (found < count) return found;
     }
@@ -152,8 +152,9 @@ inline std::size_t maker_frame(const asked_stack& stack) {
 }
 
 // All rules. `maker` is the result of maker_frame().
-inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
-                                        std::size_t maker) {
+ALLOCSCOPE_FAST_PATH std::size_t user_frame_by_module(const asked_stack& stack,
+                                                      const own_folder_source& own,
+                                                      std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
     return line < stack.frames.size() ? line : maker;
 }

@@ -86,12 +86,13 @@ public:
     // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
-    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
+    ALLOCSCOPE_FAST_PATH list<const template_header*> headers_around(arena& memory,
+                                                                     std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
     // The first expression that begins or ends with the token; null if there is none.
-    const new_expression* expression_at(std::size_t token) const noexcept {
+    ALLOCSCOPE_FAST_PATH const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
     }
@@ -110,17 +111,21 @@ public:
     }
 
     // A type or a namespace of this file.
-    bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
+    ALLOCSCOPE_FAST_PATH bool is_defined(text name) const noexcept {
+        return is_known_as(name, defined_name);
+    }
 
-    bool is_class_template(text name) const noexcept { return is_known_as(name, template_name); }
+    ALLOCSCOPE_FAST_PATH bool is_class_template(text name) const noexcept {
+        return is_known_as(name, template_name);
+    }
 
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // An alias for the type of an expression, which may differ each time.
-    bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
@@ -135,13 +140,13 @@ public:
     }
 
     // The token with the name of the only class that the file defines so; 0: there are several.
-    std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
     // A name of the standard library that this file uses without "std::".
-    bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Names that hardly anybody gives to their own class.
@@ -284,7 +289,7 @@ private:
         }
     }
 
-    void see_class(std::size_t name) {
+    ALLOCSCOPE_FAST_PATH void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }

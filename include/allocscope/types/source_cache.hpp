@@ -79,7 +79,9 @@ public:
 
     // What a class gives its members where a constructor is, by the token there; null: nothing that
     // is certain.
-    table<const void*, const new_expression*>& implied() noexcept { return implied_; }
+    ALLOCSCOPE_FAST_PATH table<const void*, const new_expression*>& implied() noexcept {
+        return implied_;
+    }
 
     // Forgets all files.
     void release() noexcept {

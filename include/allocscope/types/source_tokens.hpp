@@ -53,7 +53,7 @@ inline bool is_word(text token) noexcept {
 
 class source_lexer {
 public:
-    source_lexer(arena& memory, text source) : source_(source) {
+    ALLOCSCOPE_FAST_PATH source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
@@ -108,7 +108,7 @@ private:
     }
 
     // A literal may span several lines.
-    void pass_literal(std::size_t behind) noexcept {
+    ALLOCSCOPE_FAST_PATH void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -133,7 +133,7 @@ private:
         return true;
     }
 
-    bool is_comment() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';

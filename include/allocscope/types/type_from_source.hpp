@@ -203,7 +203,7 @@ public:
         return path.view();
     }
 
-    bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    ALLOCSCOPE_FAST_PATH bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
     static bool is_plain_word(text word) noexcept {
@@ -225,7 +225,7 @@ private:
     }
 
     // What `auto` makes of the type of a variable.
-    static text decayed(text type) noexcept {
+    static ALLOCSCOPE_FAST_PATH text decayed(text type) noexcept {
         while (type.ends_with("&")) type.remove_suffix(1);
         if (type.ends_with(" const")) type.remove_suffix(6);
         return type;
@@ -237,7 +237,7 @@ private:
     }
 
     // The block may be that of a `new` in a default argument, and its size would not tell.
-    bool is_doubtful(text own) const {
+    ALLOCSCOPE_FAST_PATH bool is_doubtful(text own) const {
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
@@ -402,7 +402,7 @@ private:
     }
 
     // The name with the scopes in which it is found.
-    text qualified(text word) const {
+    ALLOCSCOPE_FAST_PATH text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
             knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
@@ -416,7 +416,7 @@ private:
     }
 
     // The debug information may not tell that these are, or have another type of that name.
-    static bool is_standard_template(text word) noexcept {
+    static ALLOCSCOPE_FAST_PATH bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
                          "pair tuple array optional variant function shared_ptr weak_ptr complex "

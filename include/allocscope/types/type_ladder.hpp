@@ -209,7 +209,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
             type_evidence::unsized_vtable};
 }
 
-inline bool has_arguments(const function_name& function) noexcept {
+ALLOCSCOPE_FAST_PATH bool has_arguments(const function_name& function) noexcept {
     for (const name_component& each : function.components) {
         if (!each.arguments.empty()) return true;
     }

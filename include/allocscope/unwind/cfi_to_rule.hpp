@@ -39,7 +39,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+ALLOCSCOPE_FAST_PATH unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -110,8 +110,8 @@ ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
 
 namespace cfi_to_rule_detail {
 
-inline bool find_segment(const module_segments& segments, std::uintptr_t address,
-                         mapped_bytes& out) noexcept {
+ALLOCSCOPE_FAST_PATH bool find_segment(const module_segments& segments, std::uintptr_t address,
+                                       mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;

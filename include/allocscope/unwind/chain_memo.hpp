@@ -65,7 +65,8 @@ public:
 
     // Makes room for chains of `most_frames` frames and forgets all chains. Returns false when
     // there is no memory.
-    bool prepare(std::uint32_t most_frames, unwinding method = unwinding::automatic) noexcept {
+    ALLOCSCOPE_FAST_PATH bool prepare(std::uint32_t most_frames,
+                                      unwinding method = unwinding::automatic) noexcept {
         release();
         method_ = method;
         generation_ = 0;
@@ -79,7 +80,7 @@ public:
         return entries_ != nullptr;
     }
 
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (entries_ != nullptr) return_reservation(entries_, mapped_bytes());
         entries_ = nullptr;
         touched_bytes_.set(0);

@@ -67,7 +67,7 @@ public:
     }
 
     // Another number than before means that rules may have changed.
-    std::uint32_t generation() const noexcept { return generation_; }
+    ALLOCSCOPE_FAST_PATH std::uint32_t generation() const noexcept { return generation_; }
 
 private:
     struct entry {

@@ -36,7 +36,9 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    void set_counts(const allocation_counts& counts) noexcept { counts_ = counts; }
+    ALLOCSCOPE_FAST_PATH void set_counts(const allocation_counts& counts) noexcept {
+        counts_ = counts;
+    }
     ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
@@ -45,7 +47,7 @@ public:
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }
-    void keep_rows(const snapshot& rows) noexcept {
+    ALLOCSCOPE_FAST_PATH void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
         has_rows_ = true;
     }

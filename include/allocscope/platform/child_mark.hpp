@@ -23,7 +23,7 @@
 #include <sched.h>     // sched_yield
 #include <sys/mman.h>  // madvise
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -73,6 +73,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP

@@ -25,7 +25,7 @@
 #include <sys/stat.h>  // fstat
 #include <unistd.h>    // pread, close
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -90,6 +90,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP

@@ -35,7 +35,7 @@
 #include <sched.h>     // sched_yield
 #include <sys/mman.h>  // madvise, mremap, munmap
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -250,6 +250,6 @@ struct lasting_pages {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP

@@ -19,7 +19,7 @@
 
 #include <link.h>  // dl_iterate_phdr
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -136,6 +136,6 @@ ALLOCSCOPE_FAST_PATH void while_modules_stay(const Work& work) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP

@@ -34,7 +34,7 @@ extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noe
     __attribute__((weak));
 #endif
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -172,6 +172,6 @@ inline bool names_another_process() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP

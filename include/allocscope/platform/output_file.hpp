@@ -34,7 +34,7 @@
 #include <sys/stat.h>  // stat, lstat, fstat
 #include <unistd.h>    // write, close, dup, unlinkat
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -218,6 +218,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP

@@ -21,7 +21,7 @@
 #include <sys/mman.h>      // mmap, mprotect, munmap, madvise, mincore
 #include <sys/resource.h>  // getrlimit
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -140,6 +140,6 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP

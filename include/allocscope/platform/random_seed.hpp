@@ -22,7 +22,7 @@
 #include <sys/auxv.h>  // getauxval
 #include <unistd.h>    // getpid
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -40,6 +40,6 @@ ALLOCSCOPE_FAST_PATH std::uint64_t random_seed() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP

@@ -22,7 +22,7 @@
 
 #include <allocscope/base/compiler.hpp>
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -56,6 +56,6 @@ ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double var
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP

@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 #define ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstdint>  // int64_t, uint64_t

@@ -12,6 +12,7 @@
 #define ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

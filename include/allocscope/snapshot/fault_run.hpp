@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
 #define ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/link/watch_requests.hpp>
 #include <allocscope/snapshot/check_data.hpp>

@@ -11,6 +11,7 @@
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_MEMBERS_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 ALLOCSCOPE_NAMESPACE_BEGIN

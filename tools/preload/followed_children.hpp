@@ -38,7 +38,7 @@ inline void begin_anew_in_child() noexcept {
         put_fresh_pages(&modules_met, sizeof modules_met) &&
         put_fresh_pages(&modules_at_start, sizeof modules_at_start)) {
         ::new (static_cast<void*>(&modules_met)) met_modules;
-        ::new (static_cast<void*>(&modules_at_start)) met_modules{met_modules::most + 2};
+        ::new (static_cast<void*>(&modules_at_start)) met_modules;
         lasting.give_up(first);
         current_entry = &unattached;
         ::new (static_cast<void*>(&process)) process_state;

@@ -35,7 +35,7 @@ inline void note_start_module(const link_map& loaded, const char* path) noexcept
                               ? fingerprint_of(id)
                               : fingerprint_of(reinterpret_cast<const void*>(found.start), path);
     }
-    modules_at_start.note(met);
+    modules_at_start.note(met, number_at_start);
 }
 
 inline void note_start_modules(recording_head& head) noexcept {

@@ -77,12 +77,9 @@ class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
 
-    constexpr met_modules() noexcept = default;
-    // Numbers the modules from `first` on, instead of from 1.
-    explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
-
-    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room.
-    void note(const met_module& seen) noexcept {
+    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room. The
+    // first module gets the number `first`.
+    void note(const met_module& seen, std::uint32_t first = 1) noexcept {
         if (find(seen) != nullptr) return;
         const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
         if (at >= most) {
@@ -91,7 +88,7 @@ public:
         }
         met_module& made = modules_[at];
         made = seen;
-        made.number = first_number_ + at;
+        made.number = first + at;
         made.path = keep(seen.path);
         is_ready_[at].store(true, memory_order::release);
     }
@@ -152,7 +149,7 @@ private:
         return texts_ + at;
     }
 
-    std::uint32_t first_number_ = 1;
+    // All zero at first, so that it takes no room in the program's file.
     atomic<std::uint32_t> taken_{0};
     atomic<std::uint32_t> text_used_{0};
     atomic<bool> is_ready_[most] = {};
@@ -163,8 +160,9 @@ private:
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
 
 // For a report about another process: the modules that were loaded when the recording of that
-// process began, the program first. Otherwise empty.
-ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
+// process began, the program first. Otherwise empty. Numbered from `number_at_start` on.
+ALLOCSCOPE_HIDDEN inline met_modules modules_at_start;
+constexpr std::uint32_t number_at_start = met_modules::most + 2;
 
 inline bool names_another_process() noexcept {
     return modules_at_start.count() != 0;

@@ -46,14 +46,10 @@ int allocscope_tools::refuse(const std::string& verb, const std::string& message
     return exit_bad_input;
 }
 
-int main(int argc, char** argv) {
+namespace {
+
+int answer(const std::string& verb, const allocscope_tools::arguments& words) {
     using namespace allocscope_tools;
-    if (argc < 2) {
-        std::fputs(help, stderr);
-        return exit_bad_input;
-    }
-    const std::string verb = argv[1];
-    const arguments words{argv + 2, argv + argc};
     if (verb == "--help" || verb == "-h" || verb == "help") {
         std::fputs(help, stdout);
         return exit_fine;
@@ -69,17 +65,24 @@ int main(int argc, char** argv) {
                  {"diff", diff},       {"histogram", histogram},
                  {"convert", convert}, {"compare", compare}};
     use_decoders();
-    int code = exit_bad_input;
-    bool is_known = false;
     for (const auto& each : verbs) {
-        if (verb != each.name) continue;
-        is_known = true;
-        code = each.work(words);
+        if (verb == each.name) return each.work(words);
     }
-    if (!is_known) {
-        std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", printable(verb).c_str(),
-                     help);
+    std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", printable(verb).c_str(),
+                 help);
+    return exit_bad_input;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace allocscope_tools;
+    if (argc < 2) {
+        std::fputs(help, stderr);
+        return exit_bad_input;
     }
+    const std::string verb = argv[1];
+    const int code = answer(verb, {argv + 2, argv + argc});
     // A full disk or a closed pipe must not look like success.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         return refuse(verb, std::string{"the output cannot be written: "} + std::strerror(errno));

@@ -98,6 +98,23 @@ def text_and_summary(recorder, program):
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
 
 
+def keeps_the_code_when_nobody_reads(program):
+    """The reader of stderr has gone, as with `2>&1 | head`: the command may not end before the
+    program, nor as if a signal had ended that."""
+    for how, options in (("return", ["--summary"]), ("return", []), ("wait", ["--every", "0.05"])):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with subprocess.Popen([PROGRAM, "run", *options, "--", program, how],
+                              stderr=writer) as started:
+            os.close(writer)
+            if how == "wait":
+                wait_for_child(started.pid)
+                time.sleep(0.3)
+                started.send_signal(signal.SIGTERM)
+            code = 128 + signal.SIGTERM if how == "wait" else 4
+            assert started.wait(60) == code, (how, options, started.returncode)
+
+
 def draws_a_live_view(recorder, program):
     """In a terminal of 80 columns and 20 lines; keys change the order while the program waits."""
     terminal, inside = pty.openpty()
@@ -174,13 +191,25 @@ def says_what_is_wrong(program):
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",
             ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
-    refuses([program], '"all"', "exact, sampled or counters", ALLOCSCOPE_RECORD="all")
+    refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
+            ALLOCSCOPE_RECORD="all")
+    refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
+    refuses(["--executable", "/no/such/file", program], '"/no/such/file"', "No such file")
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
-    done = subprocess.run([PROGRAM, "run", "--help"], capture_output=True, text=True, check=True)
+    helped = ["run", "--output", "--help", "--summary", "--help", "--", program]
+    done = subprocess.run([PROGRAM, *helped], capture_output=True, text=True, check=True)
     for option in ("--record", "--sample-bytes", "--frames", "--output", "--format", "--children",
                    "--every", "--on-signal", "--memory", "--summary", *formats):
         assert option in done.stdout, option
+
+
+def says_that_help_was_not_written():
+    for words in (["--help"], ["--version"], ["run", "--help"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, check=False)
+        assert done.returncode == 2 and "No space left" in done.stderr, (words, done)
 
 
 def says_that_nothing_can_be_loaded(recorder, folder):
@@ -408,8 +437,10 @@ def main():
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
         writes_every_format(recorder, program)
+        keeps_the_code_when_nobody_reads(program)
         draws_a_live_view(recorder, program)
         says_what_is_wrong(str(program))
+        says_that_help_was_not_written()
         says_that_nothing_can_be_loaded(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)

@@ -106,8 +106,11 @@ public:
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal, error};
         if (program.process_id() < 0) {
-            return refuse("run", "\"" + wanted_.command[0] + "\" cannot be run: " + error);
+            const std::string& what = wanted_.file.empty() ? wanted_.command[0] : wanted_.file;
+            return refuse("run", "\"" + what + "\" cannot be run: " + error);
         }
+        // Whoever reads stderr may go (`2>&1 | head`). The program's end and exit code come first.
+        std::signal(SIGPIPE, SIG_IGN);
         watch(program, file);
         report_all(file);
         return program.exit_code();
@@ -298,7 +301,7 @@ private:
 }  // namespace
 
 int run(const arguments& words) {
-    if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) {
+    if (asks_for_run_help(words)) {
         std::fputs(run_help, stdout);
         return exit_fine;
     }

@@ -117,7 +117,7 @@ std::string read_every(const std::string& text, run_options& into) {
     into.every_seconds = std::strtod(text.c_str(), &end);
     const bool is_number = !text.empty() && *end == '\0' && std::isfinite(into.every_seconds);
     if (is_number && into.every_seconds >= 0.01 && into.every_seconds <= 1e9) return {};
-    return "--every is \"" + text + "\"; it must be seconds, at least 0.01";
+    return "--every is \"" + text + "\"; it must be seconds, from 0.01 to 1000000000";
 }
 
 std::string read_signal(const std::string& text, run_options& into) {
@@ -254,7 +254,7 @@ public:
     std::string read() {
         for (const option& each : all_options) {
             const char* value = ::secure_getenv(each.variable);
-            if (value != nullptr && value[0] != '\0') take(each, value);
+            if (value != nullptr && value[0] != '\0') take_variable(each, value);
         }
         if (problem_.empty()) problem_ = check_sources();
         for (; problem_.empty() && at_ < words_.size() && !is_over_; ++at_) read_word();
@@ -273,6 +273,15 @@ private:
         if (!problem_.empty()) return;
         problem_ = wanted.read(value, into_);
         if (std::strcmp(wanted.name, "--format") == 0) has_format_ = true;
+    }
+
+    // What is wrong with it names the variable, because nobody has typed the option.
+    void take_variable(const option& wanted, const std::string& value) {
+        if (!problem_.empty()) return;
+        take(wanted, value);
+        const std::size_t length = std::strlen(wanted.name);
+        if (problem_.compare(0, length, wanted.name) != 0) return;
+        problem_.replace(0, length, wanted.variable);
     }
 
     void read_word() {
@@ -299,7 +308,7 @@ private:
         } else if (equals != std::string::npos) {
             take(*wanted, word.substr(equals + 1));
         } else if (at_ + 1 == words_.size()) {
-            problem_ = word + " needs a value";
+            problem_ = word + " needs a value; allocscope run --help says which";
         } else {
             take(*wanted, words_[++at_]);
         }
@@ -314,6 +323,17 @@ private:
 };
 
 }  // namespace
+
+bool asks_for_run_help(const arguments& words) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const std::string& word = words[at];
+        if (word == "--help" || word == "-h") return true;
+        if (word == "--" || word.empty() || word[0] != '-') return false;
+        const option* const known = find_option(word);
+        if (known != nullptr && known->has_value) ++at;
+    }
+    return false;
+}
 
 std::string read_run_options(const arguments& words, run_options& into) {
     return option_reader{words, into}.read();

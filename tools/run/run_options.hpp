@@ -33,6 +33,9 @@ struct run_options {
 // counts where the words say nothing.
 std::string read_run_options(const arguments& words, run_options& into);
 
+// "--help" among the options: not behind the command, and not as the value of another option.
+bool asks_for_run_help(const arguments& words);
+
 }  // namespace allocscope_tools
 
 #endif  // ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP

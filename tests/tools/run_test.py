@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import signal
@@ -149,6 +150,37 @@ def draws_a_live_view(recorder, program):
     refused = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
                              timeout=60, check=False)
     assert refused.returncode == 2 and "--live draws on the terminal" in refused.stderr, refused
+
+
+def fits_the_terminal(recorder, program):
+    """One line of progress, and the first line of a live view, in a terminal of 40 columns. The
+    characters of the name have two bytes each; a sampled window has estimates."""
+    named = recorder.folder / ("\u00e9" * 60)
+    named.hardlink_to(program)
+    for options in ([], ["--live"]):
+        terminal, inside = pty.openpty()
+        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 40, 0, 0))
+        command = [recorder.program, "run", *options, "--every", "0.1", "--record", "sampled",
+                   "--summary", "--", str(named), "wait"]
+        started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=inside)
+        os.close(inside)
+        seen = b""
+        while seen.count(b"\x1b[K") < 4:
+            assert select.select([terminal], [], [], 60)[0], seen
+            seen += os.read(terminal, 65536)
+        started.send_signal(signal.SIGTERM)
+        while select.select([terminal], [], [], 60)[0]:
+            try:
+                seen += os.read(terminal, 65536)
+            except OSError:  # the command has ended
+                break
+        assert started.wait(60) == 128 + signal.SIGTERM
+        os.close(terminal)
+        lines = re.split(r"[\r\n]+|\x1b\[[?0-9]*[a-zA-Z]", seen.decode())
+        drawn = [line for line in lines if line.startswith("\u00e9")]
+        assert drawn and all(len(line) == 40 and line.endswith("...") for line in drawn), drawn
+        assert "peak ~" in lines[-2], lines[-2]
 
 
 def writes_every_format(recorder, program):
@@ -439,6 +471,7 @@ def main():
         writes_every_format(recorder, program)
         keeps_the_code_when_nobody_reads(program)
         draws_a_live_view(recorder, program)
+        fits_the_terminal(recorder, program)
         says_what_is_wrong(str(program))
         says_that_help_was_not_written()
         says_that_nothing_can_be_loaded(recorder, folder)

@@ -1,7 +1,9 @@
 #include "live_view.hpp"
 
 #include <allocscope/platform/terminal_width.hpp>
+#include <allocscope/report/text_columns.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 #include <poll.h>
@@ -32,6 +34,18 @@ std::string amount(std::uint64_t bytes) {
 }
 
 }  // namespace
+
+const char* mark_of_estimates(const allocscope::snapshot& rows) {
+    return rows.info().record == allocscope::recording::sampled ? "~" : "";
+}
+
+std::string cut_to_terminal(const std::string& line) {
+    allocscope::detail::arena memory;
+    allocscope::detail::text_out out{memory};
+    allocscope::detail::write_end_cut(out, {line.data(), line.size()},
+                                      allocscope::detail::terminal_columns(STDERR_FILENO));
+    return out.c_str();
+}
 
 live_view::live_view(bool has_keys) : has_keys_(has_keys) {
     if (has_keys_ && ::tcgetattr(STDERR_FILENO, &before_) == 0) {
@@ -99,10 +113,11 @@ void live_view::draw(const std::string& name, const allocscope::snapshot& rows) 
     const auto& about = info.estimates;  // or the totals themselves
     const std::size_t lines = terminal_lines();
     const std::size_t columns = allocscope::detail::terminal_columns(STDERR_FILENO);
+    const std::string mark = mark_of_estimates(rows);
     std::string screen = name + ": " + std::to_string(info.duration_ns / 1000000000) + " s, " +
-                         amount(about.live_bytes.value) + " in " +
-                         std::to_string(about.live_objects.value) + " objects alive, peak " +
-                         amount(info.totals.peak_bytes) + ", " +
+                         mark + amount(about.live_bytes.value) + " in " + mark +
+                         std::to_string(about.live_objects.value) + " objects alive, peak " + mark +
+                         amount(info.totals.peak_bytes) + ", " + mark +
                          amount(about.bytes_allocated.value) + " allocated\n";
     screen += "by " + std::string{allocscope::detail::name_of(order_)};
     screen += has_keys_ ? "; b bytes, o objects, a allocated, n allocations, t types, m modules,"
@@ -113,14 +128,10 @@ void live_view::draw(const std::string& name, const allocscope::snapshot& rows) 
     table.rows = lines > 8 ? lines - 6 : 2;
     screen += allocscope::to_table(rows.group_by(key_, order_), table);
     std::string shown = to_corner;
-    std::size_t in_line = 0;
-    for (const char byte : screen) {
-        if (byte == '\n') {
-            shown += end_of_line;
-            in_line = 0;
-        } else if (++in_line <= columns || (byte & 0x80) != 0) {
-            shown += byte;
-        }
+    std::size_t end = 0;
+    for (std::size_t begin = 0; begin < screen.size(); begin = end + 1) {
+        end = std::min(screen.find('\n', begin), screen.size());
+        shown += cut_to_terminal(screen.substr(begin, end - begin)) + end_of_line;
     }
     shown += rest_of_screen;
     std::fputs(shown.c_str(), stderr);

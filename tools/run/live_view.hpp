@@ -10,6 +10,12 @@
 
 namespace allocscope_tools {
 
+// Before numbers that are estimates: "~" in a sampled window, otherwise "".
+const char* mark_of_estimates(const allocscope::snapshot& rows);
+
+// What fits in one line of stderr's terminal.
+std::string cut_to_terminal(const std::string& line);
+
 // While one lives, stderr's terminal shows another screen. What the program prints to the same
 // terminal disturbs the picture until the next one.
 class live_view {

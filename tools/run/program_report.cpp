@@ -31,15 +31,15 @@ std::string with_commas(std::uint64_t number) {
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
     const auto& about = info.estimates;  // or the totals themselves
-    const char* mark = info.record == allocscope::recording::sampled ? "~" : "";
+    const char* mark = mark_of_estimates(rows);
     std::fprintf(stderr,
                  "allocscope: %s: %s%s allocations, %s%s frees, %s%s bytes allocated; alive:"
-                 " %s%s objects of %s%s bytes; peak %s bytes\n",
+                 " %s%s objects of %s%s bytes; peak %s%s bytes\n",
                  name.c_str(), mark, with_commas(about.allocations.value).c_str(), mark,
                  with_commas(about.frees.value).c_str(), mark,
                  with_commas(about.bytes_allocated.value).c_str(), mark,
                  with_commas(about.live_objects.value).c_str(), mark,
-                 with_commas(about.live_bytes.value).c_str(),
+                 with_commas(about.live_bytes.value).c_str(), mark,
                  with_commas(info.totals.peak_bytes).c_str());
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         std::fprintf(stderr, "allocscope: %s: lost: %s %s\n", name.c_str(),
@@ -196,11 +196,14 @@ void program_report::write_progress() const {
     if (!program_.refusal.empty()) return;
     in_own_process(false, [this](const allocscope::snapshot& rows) {
         const auto& info = rows.info();
-        std::fprintf(stderr, "\r\x1b[K%s: %.1f s, %s objects of %s bytes alive",
-                     printable(name_of(program_)).c_str(),
-                     static_cast<double>(info.duration_ns) * 1e-9,
-                     with_commas(info.totals.live_objects()).c_str(),
-                     with_commas(info.totals.live_bytes()).c_str());
+        const std::string mark = mark_of_estimates(rows);
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%.1f",
+                      static_cast<double>(info.duration_ns) * 1e-9);
+        const std::string line = printable(name_of(program_)) + ": " + seconds + " s, " + mark +
+                                 with_commas(info.totals.live_objects()) + " objects of " + mark +
+                                 with_commas(info.totals.live_bytes()) + " bytes alive";
+        std::fprintf(stderr, "\r\x1b[K%s", cut_to_terminal(line).c_str());
     });
 }
 

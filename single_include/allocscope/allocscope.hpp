@@ -33192,8 +33192,9 @@ private:
 
 ALLOCSCOPE_NAMESPACE_END
 
-#define ALLOCSCOPE_BLOCK_JOIN_(left, right) left##right
-#define ALLOCSCOPE_BLOCK_NAME_(line) ALLOCSCOPE_BLOCK_JOIN_(allocscope_block_, line)
+// The check is in the name, so that a block inside another one on the same line does not shadow it.
+#define ALLOCSCOPE_BLOCK_JOIN_(check, line) allocscope_##check##_##line
+#define ALLOCSCOPE_BLOCK_NAME_(check, line) ALLOCSCOPE_BLOCK_JOIN_(check, line)
 #define ALLOCSCOPE_BLOCK_LOOP_(name, framework, check, is_fatal, claim, ...)                    \
     for (::allocscope::detail::checked_block<::allocscope::detail::check> name{                 \
              framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
@@ -33201,8 +33202,8 @@ ALLOCSCOPE_NAMESPACE_END
          name.next();)
 // The last argument is passed to the check. An initialiser with commas works, too.
 #define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
-    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
-                           __VA_ARGS__)
+    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(check, __LINE__), framework, check, is_fatal, \
+                           claim, __VA_ARGS__)
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 
@@ -33761,21 +33762,23 @@ inline std::string number_text(double value) {
     return space;
 }
 
-// Whether the row is the text that State::SetLabel() keeps.
-inline bool is_label(const snapshot::row& row) noexcept {
-    for (std::size_t i = 0; i < row.frame_count; ++i) {
-        if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
+// Whether a row or a stack is the text that State::SetLabel() keeps.
+template <class Place>
+bool is_label(const Place& place) noexcept {
+    for (std::size_t i = 0; i < place.frame_count; ++i) {
+        if (std::strstr(place.frames[i].function, "benchmark::State::SetLabel") != nullptr)
             return true;
     }
     return false;
 }
 
-inline allocation_counts label_in(const snapshot& alive) noexcept {
+// By stacks, because a row may also have other texts that were allocated on the line of the label.
+inline allocation_counts label_in(const snapshot& alive) {
     allocation_counts label;
-    for (const snapshot::row& row : alive) {
-        if (!is_label(row)) continue;
-        label.allocations += row.objects;
-        label.bytes_allocated += row.bytes;
+    for (const snapshot::stack& each : alive.stacks()) {
+        if (!is_label(each)) continue;
+        label.allocations += each.objects;
+        label.bytes_allocated += each.bytes;
     }
     return label;
 }
@@ -34607,8 +34610,8 @@ ALLOCSCOPE_NAMESPACE_END
     case 0:                                                                                     \
     default:                                                                                    \
         ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, true, "", __VA_ARGS__) \
-    if (ALLOCSCOPE_BLOCK_NAME_(__LINE__).has_failed()) {                                        \
-        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(__LINE__).message();        \
+    if (ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).has_failed()) {                                 \
+        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).message(); \
         return;                                                                                 \
     } else
 

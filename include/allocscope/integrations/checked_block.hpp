@@ -142,8 +142,9 @@ private:
 
 ALLOCSCOPE_NAMESPACE_END
 
-#define ALLOCSCOPE_BLOCK_JOIN_(left, right) left##right
-#define ALLOCSCOPE_BLOCK_NAME_(line) ALLOCSCOPE_BLOCK_JOIN_(allocscope_block_, line)
+// The check is in the name, so that a block inside another one on the same line does not shadow it.
+#define ALLOCSCOPE_BLOCK_JOIN_(check, line) allocscope_##check##_##line
+#define ALLOCSCOPE_BLOCK_NAME_(check, line) ALLOCSCOPE_BLOCK_JOIN_(check, line)
 #define ALLOCSCOPE_BLOCK_LOOP_(name, framework, check, is_fatal, claim, ...)                    \
     for (::allocscope::detail::checked_block<::allocscope::detail::check> name{                 \
              framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
@@ -151,7 +152,7 @@ ALLOCSCOPE_NAMESPACE_END
          name.next();)
 // The last argument is passed to the check. An initialiser with commas works, too.
 #define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
-    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
-                           __VA_ARGS__)
+    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(check, __LINE__), framework, check, is_fatal, \
+                           claim, __VA_ARGS__)
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP

@@ -193,21 +193,23 @@ inline std::string number_text(double value) {
     return space;
 }
 
-// Whether the row is the text that State::SetLabel() keeps.
-inline bool is_label(const snapshot::row& row) noexcept {
-    for (std::size_t i = 0; i < row.frame_count; ++i) {
-        if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
+// Whether a row or a stack is the text that State::SetLabel() keeps.
+template <class Place>
+bool is_label(const Place& place) noexcept {
+    for (std::size_t i = 0; i < place.frame_count; ++i) {
+        if (std::strstr(place.frames[i].function, "benchmark::State::SetLabel") != nullptr)
             return true;
     }
     return false;
 }
 
-inline allocation_counts label_in(const snapshot& alive) noexcept {
+// By stacks, because a row may also have other texts that were allocated on the line of the label.
+inline allocation_counts label_in(const snapshot& alive) {
     allocation_counts label;
-    for (const snapshot::row& row : alive) {
-        if (!is_label(row)) continue;
-        label.allocations += row.objects;
-        label.bytes_allocated += row.bytes;
+    for (const snapshot::stack& each : alive.stacks()) {
+        if (!is_label(each)) continue;
+        label.allocations += each.objects;
+        label.bytes_allocated += each.bytes;
     }
     return label;
 }

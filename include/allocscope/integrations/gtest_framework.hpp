@@ -73,8 +73,8 @@ ALLOCSCOPE_NAMESPACE_END
     case 0:                                                                                     \
     default:                                                                                    \
         ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, true, "", __VA_ARGS__) \
-    if (ALLOCSCOPE_BLOCK_NAME_(__LINE__).has_failed()) {                                        \
-        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(__LINE__).message();        \
+    if (ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).has_failed()) {                                 \
+        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).message(); \
         return;                                                                                 \
     } else
 

@@ -103,7 +103,7 @@ def numbers_are_exact_in_every_format():
     expect(ours(runs["own_counters/0/iterations:100"][0]) == ZEROS, runs)
     one = runs["own_counters/1/iterations:100"][0]
     expect(ours(one) == {"allocs/op": 1, "bytes/op": 4, "live": 0, "peak": 4}, one)
-    for name, entries in json_runs(GATED, ["long_label"], code=0).items():
+    for name, entries in json_runs(GATED, ["long_label", "label_among"], code=0).items():
         expect(entries[0]["live"] == 0 and "too long" in entries[0]["label"], name, entries)
     one = runs["one_of_four/iterations:50/threads:4"][0]
     expect(ours(one) == {"allocs/op": 0.25, "bytes/op": 256, "live": 0, "peak": 1024}, one)

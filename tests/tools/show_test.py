@@ -193,6 +193,13 @@ def shows_histograms(show, old, new):
     assert [line.split()[:2] for line in change[1:]] == [["10", "1000"]], change
 
 
+def marks_estimates(recorder, show, folder, known):
+    sampled = folder / "sampled.allocscope"
+    recorder.run([known], "--record", "sampled", "--sample-bytes", "8", "--output", sampled)
+    lines = show("histogram", sampled).splitlines()[1:]
+    assert lines and all(re.match(r" +~\d+ +~\d+  ", line) for line in lines), lines
+
+
 def merges(show, folder, old, new):
     text = show("show", old, new)
     assert "allocscope report of 2 windows" in text, text
@@ -394,6 +401,7 @@ def main():
         shows_trees(show, old)
         shows_differences(show, old, new)
         shows_histograms(show, old, new)
+        marks_estimates(recorder, show, folder, known)
         merges(show, folder, old, new)
         merges_processes(recorder, show, folder, known)
         knows_details(recorder, show, folder, known)

@@ -3,7 +3,9 @@
 #include "../verbs.hpp"
 #include "show_request.hpp"
 
+#include <cstdint>
 #include <cstdio>
+#include <string>
 
 namespace allocscope_tools {
 
@@ -49,6 +51,28 @@ bool has_loaded(const char* verb, const arguments& words, std::size_t least_file
     return error.empty();
 }
 
+// A text report says it in its head. The tables have none, and stdout has nothing but the table.
+void say_losses(const char* verb, const allocscope::snapshot& rows) {
+    const auto& info = rows.info();
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        std::fprintf(stderr, "allocscope %s: not recorded: %lld %s\n", verb,
+                     static_cast<long long>(info.losses[i].count),
+                     printable(info.losses[i].reason).c_str());
+    }
+}
+
+int print_shown(const char* verb, const show_request& asked, const shown_snapshot& shown) {
+    print_what_is_shown(asked, shown);
+    if (asked.as != shown_as::rows) say_losses(verb, shown.rows);
+    return exit_fine;
+}
+
+// As a whole number; "~" says that it is an estimate.
+std::string number_text(std::int64_t number, const allocscope::snapshot& of) {
+    const bool is_sampled = of.info().record == allocscope::recording::sampled;
+    return (is_sampled ? "~" : "") + std::to_string(number);
+}
+
 }  // namespace
 
 int show(const arguments& words) {
@@ -64,8 +88,7 @@ int show(const arguments& words) {
     shown_snapshot shown;
     constexpr std::size_t any_number = static_cast<std::size_t>(-1);
     if (!has_loaded("show", words, 1, any_number, asked, shown)) return exit_bad_input;
-    print_what_is_shown(asked, shown);
-    return exit_fine;
+    return print_shown("show", asked, shown);
 }
 
 int diff(const arguments& words) {
@@ -79,8 +102,7 @@ int diff(const arguments& words) {
     show_request asked;
     shown_snapshot shown;
     if (!has_loaded("diff", words, 2, 2, asked, shown)) return exit_bad_input;
-    print_what_is_shown(asked, shown);
-    return exit_fine;
+    return print_shown("diff", asked, shown);
 }
 
 // The columns are those of Rubinius' histo, with the type for the class.
@@ -91,7 +113,7 @@ int histogram(const arguments& words) {
             "\n"
             "Prints objects, bytes and type of what is alive in a saved snapshot, or what has "
             "come\n"
-            "and gone from it to NEW; exact numbers, for other programs too.\n"
+            "and gone from it to NEW; whole numbers, for other programs too. ~ marks estimates.\n"
             "\n");
     }
     show_request asked;
@@ -111,9 +133,10 @@ int histogram(const arguments& words) {
         allocscope::detail::arena memory;
         allocscope::detail::text_out name{memory};
         write_printable(name, each.name.c_str());
-        std::printf("%12lld %16lld  %s\n", static_cast<long long>(each.objects),
-                    static_cast<long long>(each.bytes), name.c_str());
+        std::printf("%12s %16s  %s\n", number_text(each.objects, loaded.rows).c_str(),
+                    number_text(each.bytes, loaded.rows).c_str(), name.c_str());
     }
+    say_losses("histogram", loaded.rows);
     return exit_fine;
 }
 

@@ -244,10 +244,14 @@ def says_that_help_was_not_written():
         assert done.returncode == 2 and "No space left" in done.stderr, (words, done)
 
 
-def says_that_nothing_can_be_loaded(recorder, folder):
+def says_that_nothing_can_be_loaded(recorder, folder, program):
     fixed = compiled(folder, "fixed", "int main() { return 5; }", COMPILER, "-static")
     done = recorder.run([fixed], code=5)
     assert "is statically linked" in done.stderr, done.stderr
+    # What counts is the file that is executed, not the name that it is given.
+    done = recorder.run([program], "--executable", fixed, code=5)
+    assert f'"{fixed}" is statically linked' in done.stderr, done.stderr
+    assert totals(recorder.report([fixed], "--executable", program, code=4)) == (150, 50, 3350)
     script = pathlib.Path(folder) / "script"
     script.write_text(f"#!{fixed}\n")
     script.chmod(0o755)
@@ -474,7 +478,7 @@ def main():
         fits_the_terminal(recorder, program)
         says_what_is_wrong(str(program))
         says_that_help_was_not_written()
-        says_that_nothing_can_be_loaded(recorder, folder)
+        says_that_nothing_can_be_loaded(recorder, folder, program)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)
         passes_signals_on(recorder, program)

@@ -99,15 +99,15 @@ public:
         program_order order;
         order.words = wanted_.command;
         order.file = wanted_.file;
-        const std::string path = find_program(wanted_.command[0]);
+        const std::string path =
+            wanted_.file.empty() ? find_program(wanted_.command[0]) : wanted_.file;
         why_not_ = path.empty() ? "" : why_not_preloadable(path);
         const bool is_recorded = why_not_.empty() && no_memory_.empty();
         order.preload = is_recorded ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal, error};
         if (program.process_id() < 0) {
-            const std::string& what = wanted_.file.empty() ? wanted_.command[0] : wanted_.file;
-            return refuse("run", "\"" + what + "\" cannot be run: " + error);
+            return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error);
         }
         // Whoever reads stderr may go (`2>&1 | head`). The program's end and exit code come first.
         std::signal(SIGPIPE, SIG_IGN);
@@ -278,12 +278,17 @@ private:
         }
     }
 
+    // As it was typed.
+    const std::string& executed_file() const {
+        return wanted_.file.empty() ? wanted_.command[0] : wanted_.file;
+    }
+
     void say_nothing_recorded() {
         refuse("run",
                "nothing was recorded: " +
                    (!no_memory_.empty() ? no_memory_
-                    : !why_not_.empty() ? "\"" + wanted_.command[0] + "\" " + why_not_
-                                        : "\"" + wanted_.command[0] + "\" did not load " +
+                    : !why_not_.empty() ? "\"" + executed_file() + "\" " + why_not_
+                                        : "\"" + executed_file() + "\" did not load " +
                                               library_name + ", or has a malloc of its own"));
     }
 

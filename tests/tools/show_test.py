@@ -177,7 +177,10 @@ def shows_differences(show, old, new):
     assert "allocscope difference" in text, text
     assert re.search(r"\+10 +\+1000 B +100\.0% +\S*:5:", text), text
     assert re.search(r"-10 +-1000 B", show("diff", new, old)), text
+    # The windows of two processes may have one number.
+    assert "attention: the two snapshots are of different windows" in text, text
     assert "no row has changed" in show("diff", old, old)
+    assert "0 ns apart" in show("diff", old, old)
     tree = show("diff", "--tree", old, new)
     assert re.search(r"\+1000 B +100\.0% +\+10 +\+1000 B +\+10 +make_node", tree), tree
     assert "churn" not in tree, tree

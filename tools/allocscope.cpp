@@ -10,6 +10,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace {
 
 constexpr const char* help =
@@ -48,6 +51,16 @@ int allocscope_tools::refuse(const std::string& verb, const std::string& message
 
 namespace {
 
+// The next file would get the number of a closed stdin, stdout or stderr, and then what is printed.
+// A program that is run has them closed, as before.
+void occupy_standard_descriptors() {
+    int opened = 0;
+    while (opened >= 0 && opened <= STDERR_FILENO) {
+        opened = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    if (opened >= 0) ::close(opened);
+}
+
 int answer(const std::string& verb, const allocscope_tools::arguments& words) {
     using namespace allocscope_tools;
     if (verb == "--help" || verb == "-h" || verb == "help") {
@@ -77,6 +90,7 @@ int answer(const std::string& verb, const allocscope_tools::arguments& words) {
 
 int main(int argc, char** argv) {
     using namespace allocscope_tools;
+    occupy_standard_descriptors();
     if (argc < 2) {
         std::fputs(help, stderr);
         return exit_bad_input;

@@ -116,6 +116,25 @@ def keeps_the_code_when_nobody_reads(program):
             assert started.wait(60) == code, (how, options, started.returncode)
 
 
+def records_with_closed_descriptors(recorder, program):
+    """What is printed must not go into the recording, as if that were stderr: each child ends, and
+    gets its line, before the next one begins."""
+    for closed in ("<&- >&- 2>&-", "2>&-"):
+        reports = recorder.folder / "closed"
+        reports.mkdir()
+        rounds = '"$1"; sleep 0.6; "$1"; sleep 0.6; "$1"; exit 3'
+        command = f'exec "$0" run --children follow --summary --output "$2" -- "$3" "$1" {closed}'
+        script = recorder.folder / "rounds"
+        script.write_text(f"#!/bin/sh\n{rounds}\n")
+        script.chmod(0o755)
+        done = subprocess.run(["sh", "-c", command, PROGRAM, program, reports / "%n-%p.json",
+                               script], timeout=600, check=False)
+        assert done.returncode == 3, done
+        found = [each.name for each in reports.iterdir()]
+        assert sum(name.startswith("keeps-") for name in found) == 3, found
+        shutil.rmtree(reports)
+
+
 def draws_a_live_view(recorder, program):
     """In a terminal of 80 columns and 20 lines; keys change the order while the program waits."""
     terminal, inside = pty.openpty()
@@ -474,6 +493,7 @@ def main():
         text_and_summary(recorder, program)
         writes_every_format(recorder, program)
         keeps_the_code_when_nobody_reads(program)
+        records_with_closed_descriptors(recorder, program)
         draws_a_live_view(recorder, program)
         fits_the_terminal(recorder, program)
         says_what_is_wrong(str(program))

@@ -46,7 +46,8 @@ enum class shown_types {
     with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept if it fits all members. Texts are parts of names, with case; "" fits every name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit every
+// name.
 struct stack_filter {
     const char* frame = "";                // the function, file or module of any frame, or the type
     const char* type = "";                 // the type
@@ -185,9 +186,17 @@ inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& w
     for (const snapshot::stack& stack : kept) stacks.push_back(stack);
 }
 
+inline stack_filter without_nulls(stack_filter given) noexcept {
+    for (const char** each : {&given.frame, &given.type, &given.module, &given.thread}) {
+        if (*each == nullptr) *each = "";
+    }
+    return given;
+}
+
 // Null if memory was refused.
 inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
-                               const stack_filter& wanted) {
+                               const stack_filter& given) {
+    const stack_filter wanted = without_nulls(given);
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
     snapshot::window_info info = of.info();

@@ -77,7 +77,7 @@ public:
             result.least_objects = least_;
             result.objects = most_;
         }
-        patterns_ += wanted.expected;
+        if (wanted.expected != nullptr) patterns_ += wanted.expected;
         result.expected = patterns_.c_str();
         return result;
     }

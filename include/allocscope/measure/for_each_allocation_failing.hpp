@@ -147,7 +147,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data*
     asked.window = about_window.window;
     asked.nth = nth;
     asked.detail = what;
-    asked.expected = wanted.expected;
+    asked.expected = wanted.expected != nullptr ? wanted.expected : "";
     const bool has_failed = fault.failed() != 0;
     if (asked.window == 0 || !used.add_sweep_run(sweep, asked)) return sweep_step::gave_up;
     return has_failed ? sweep_step::go_on : sweep_step::was_last;

@@ -173,7 +173,7 @@ namespace detail {
 
 ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
     const engine* used = usable_engine();
-    if (used == nullptr || lines[0] == '\0') return;
+    if (used == nullptr || lines == nullptr || lines[0] == '\0') return;
     char message[256] = {};
     if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
@@ -205,7 +205,7 @@ inline leak_check::leak_check(const char* name, const leak_options& wanted,
 }
 
 inline void leak_check::expect(const leak_options& wanted) noexcept {
-    expected_.lines = wanted.expected;
+    expected_.lines = wanted.expected != nullptr ? wanted.expected : "";
     if (expected_.test_by_symbols != nullptr) return;  // a framework's, which calls the user's
     expected_.test = wanted.is_expected;
     expected_.context = wanted.expected_context;

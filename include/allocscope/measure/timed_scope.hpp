@@ -107,6 +107,12 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
+// The clock counts nanoseconds and has no room for the largest number of milliseconds.
+inline std::chrono::milliseconds at_most_a_year(std::chrono::milliseconds every) noexcept {
+    const std::chrono::milliseconds year = std::chrono::hours{24 * 365};
+    return every < year ? every : year;
+}
+
 // In a forked child: frees a lock that another thread may have held. Returns whether one did.
 inline bool free_in_child(std::mutex& lock) noexcept {
     if (lock.try_lock()) {
@@ -176,6 +182,7 @@ class marked_scope : public scope {
 public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
         : scope(name, wanted), series_(series) {
+        if (name == nullptr) name = "";
         const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
         std::memcpy(name_, "end of ", sizeof "end of ");
         std::memcpy(name_ + sizeof "end of " - 1, name, length);
@@ -193,7 +200,10 @@ private:
 
 inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
                                 const options& wanted)
-    : every_(every), window_(name, wanted), began_(clock::now()), process_(::getpid()) {
+    : every_(detail::at_most_a_year(every)),
+      window_(name, wanted),
+      began_(clock::now()),
+      process_(::getpid()) {
     if (every_.count() > 0) begin_thread();
 }
 

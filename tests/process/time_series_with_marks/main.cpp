@@ -73,6 +73,9 @@ void marks_have_the_numbers_of_their_moment() {
         throw std::runtime_error{"out of it"};
     } catch (const std::runtime_error&) {
     }
+    timed_scope other{"other"};
+    { const marked_scope unnamed{other, nullptr}; }
+    ALLOCSCOPE_EXPECT(moment_named(other.stop(), "end of ") != nullptr);
     const snapshot last = window.stop();
     window.mark("too late");
     expect_moment(last, "empty", 0, 0, 0);
@@ -115,6 +118,10 @@ void a_thread_takes_points_and_is_charged_to_nobody() {
         ALLOCSCOPE_EXPECT(!window.is_sampling());
     }
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().allocations, 0);
+    timed_scope seldom{"seldom", milliseconds::max()};
+    std::this_thread::sleep_for(milliseconds{30});
+    ALLOCSCOPE_EXPECT(seldom.is_sampling());
+    ALLOCSCOPE_EXPECT(seldom.stop().info().moment_count <= 2);  // its beginning and its end
 }
 
 void too_many_points_go_and_marks_stay() {

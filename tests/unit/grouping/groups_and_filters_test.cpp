@@ -213,6 +213,9 @@ TEST_CASE("groups: places without a line differ by their offset, others do not")
     REQUIRE(filtered.size() == 3);
     CHECK(filtered[0].objects == 2);
     CHECK(filtered[0].sites == 2);
+    stack_filter of_nulls;
+    of_nulls.frame = of_nulls.type = of_nulls.module = of_nulls.thread = nullptr;
+    CHECK(rows.filter(of_nulls).size() == 3);
 }
 
 TEST_CASE("groups: largest first by the number that was asked for") {

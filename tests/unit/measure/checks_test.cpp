@@ -259,6 +259,9 @@ TEST_CASE("tolerance, expected leaks, and threads") {
         delete[] left;
         return passed;
     };
+    wanted.expected = nullptr;  // as ""
+    CHECK_FALSE(leak_of(40));
+    wanted.expected = "";
     wanted.objects = 1;
     CHECK(leak_of(10));
     wanted.bytes = 9;

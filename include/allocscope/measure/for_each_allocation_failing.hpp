@@ -166,7 +166,7 @@ fault_sweep for_each_allocation_failing(Work&& work, const sweep_options& wanted
         return fault_sweep{check_result{detail::refused_check(detail::find_engine())}};
     }
     for (std::uint64_t i = 0; i < warm_up; ++i) work();
-    detail::sweep_data* sweep = used->begin_sweep(wanted.name);
+    detail::sweep_data* sweep = used->begin_sweep(wanted.name != nullptr ? wanted.name : "");
     if (sweep == nullptr) {
         return fault_sweep{check_result{detail::shared_check(detail::check_without_memory)}};
     }

@@ -316,6 +316,8 @@ TEST_CASE("a sweep tells another exception, a leak without failures, and that it
     CHECK_FALSE(cut.passed());
     CHECK(has(cut.message(), "fault sweep \"large\": not finished"));
     CHECK(has(cut.message(), "given up after 2 runs"));
+    few.name = few.expected = nullptr;  // as ""
+    CHECK(has(for_each_allocation_failing(&build_document, few).message(), "sweep: not finished"));
 }
 
 TEST_CASE("what is made once is no leak; code that copes without memory is good") {

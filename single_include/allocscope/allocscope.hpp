@@ -2421,7 +2421,7 @@ namespace detail {
 
 ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
     const engine* used = usable_engine();
-    if (used == nullptr || lines[0] == '\0') return;
+    if (used == nullptr || lines == nullptr || lines[0] == '\0') return;
     char message[256] = {};
     if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
@@ -2453,7 +2453,7 @@ inline leak_check::leak_check(const char* name, const leak_options& wanted,
 }
 
 inline void leak_check::expect(const leak_options& wanted) noexcept {
-    expected_.lines = wanted.expected;
+    expected_.lines = wanted.expected != nullptr ? wanted.expected : "";
     if (expected_.test_by_symbols != nullptr) return;  // a framework's, which calls the user's
     expected_.test = wanted.is_expected;
     expected_.context = wanted.expected_context;
@@ -2721,7 +2721,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data*
     asked.window = about_window.window;
     asked.nth = nth;
     asked.detail = what;
-    asked.expected = wanted.expected;
+    asked.expected = wanted.expected != nullptr ? wanted.expected : "";
     const bool has_failed = fault.failed() != 0;
     if (asked.window == 0 || !used.add_sweep_run(sweep, asked)) return sweep_step::gave_up;
     return has_failed ? sweep_step::go_on : sweep_step::was_last;
@@ -2740,7 +2740,7 @@ fault_sweep for_each_allocation_failing(Work&& work, const sweep_options& wanted
         return fault_sweep{check_result{detail::refused_check(detail::find_engine())}};
     }
     for (std::uint64_t i = 0; i < warm_up; ++i) work();
-    detail::sweep_data* sweep = used->begin_sweep(wanted.name);
+    detail::sweep_data* sweep = used->begin_sweep(wanted.name != nullptr ? wanted.name : "");
     if (sweep == nullptr) {
         return fault_sweep{check_result{detail::shared_check(detail::check_without_memory)}};
     }
@@ -27718,8 +27718,12 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.is_difference = true;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
     about.has_details = about.has_peak_details = false;
+    // Windows of two processes may have the same number.
+    const bool are_processes_known = later.info.process_id != 0 && earlier.info.process_id != 0;
+    const bool are_of_two_processes =
+        are_processes_known && later.info.process_id != earlier.info.process_id;
     about.is_of_two_windows = later.info.window != 0 && earlier.info.window != 0 &&
-                              later.info.window != earlier.info.window;
+                              (later.info.window != earlier.info.window || are_of_two_processes);
     about.not_recording = "";
     about.totals = counts_difference(later.info.totals, earlier.info.totals);
     about.samples = later.info.samples + earlier.info.samples;
@@ -32644,7 +32648,7 @@ public:
             result.least_objects = least_;
             result.objects = most_;
         }
-        patterns_ += wanted.expected;
+        if (wanted.expected != nullptr) patterns_ += wanted.expected;
         result.expected = patterns_.c_str();
         return result;
     }
@@ -44482,7 +44486,8 @@ enum class shown_types {
     with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept if it fits all members. Texts are parts of names, with case; "" fits every name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit
+// every name.
 struct stack_filter {
     const char* frame = "";                // the function, file or module of any frame, or the type
     const char* type = "";                 // the type
@@ -44621,9 +44626,17 @@ inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& w
     for (const snapshot::stack& stack : kept) stacks.push_back(stack);
 }
 
+inline stack_filter without_nulls(stack_filter given) noexcept {
+    for (const char** each : {&given.frame, &given.type, &given.module, &given.thread}) {
+        if (*each == nullptr) *each = "";
+    }
+    return given;
+}
+
 // Null if memory was refused.
 inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
-                               const stack_filter& wanted) {
+                               const stack_filter& given) {
+    const stack_filter wanted = without_nulls(given);
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
     snapshot::window_info info = of.info();
@@ -46777,6 +46790,12 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
+// The clock counts nanoseconds and has no room for the largest number of milliseconds.
+inline std::chrono::milliseconds at_most_a_year(std::chrono::milliseconds every) noexcept {
+    const std::chrono::milliseconds year = std::chrono::hours{24 * 365};
+    return every < year ? every : year;
+}
+
 // In a forked child: frees a lock that another thread may have held. Returns whether one did.
 inline bool free_in_child(std::mutex& lock) noexcept {
     if (lock.try_lock()) {
@@ -46846,6 +46865,7 @@ class marked_scope : public scope {
 public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
         : scope(name, wanted), series_(series) {
+        if (name == nullptr) name = "";
         const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
         std::memcpy(name_, "end of ", sizeof "end of ");
         std::memcpy(name_ + sizeof "end of " - 1, name, length);
@@ -46863,7 +46883,10 @@ private:
 
 inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
                                 const options& wanted)
-    : every_(every), window_(name, wanted), began_(clock::now()), process_(::getpid()) {
+    : every_(detail::at_most_a_year(every)),
+      window_(name, wanted),
+      began_(clock::now()),
+      process_(::getpid()) {
     if (every_.count() > 0) begin_thread();
 }
 

@@ -46,8 +46,8 @@ enum class shown_types {
     with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit every
-// name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit
+// every name.
 struct stack_filter {
     const char* frame = "";                // the function, file or module of any frame, or the type
     const char* type = "";                 // the type

@@ -210,15 +210,6 @@ inline snapshot::window_estimates estimates_difference(
             estimate_difference(later.live_bytes, earlier.live_bytes)};
 }
 
-// Only within one process do the numbers of two windows differ.
-inline bool are_of_two_windows(const snapshot::window_info& later,
-                               const snapshot::window_info& earlier) noexcept {
-    if (later.window == 0 || earlier.window == 0) return false;
-    const bool are_processes_known = later.process_id != 0 && earlier.process_id != 0;
-    return later.window != earlier.window ||
-           (are_processes_known && later.process_id != earlier.process_id);
-}
-
 inline snapshot::window_info info_difference(const snapshot_data& later,
                                              const snapshot_data& earlier,
                                              list<snapshot::loss>& losses) {
@@ -226,7 +217,12 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.is_difference = true;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
     about.has_details = about.has_peak_details = false;
-    about.is_of_two_windows = are_of_two_windows(later.info, earlier.info);
+    // Windows of two processes may have the same number.
+    const bool are_processes_known = later.info.process_id != 0 && earlier.info.process_id != 0;
+    const bool are_of_two_processes =
+        are_processes_known && later.info.process_id != earlier.info.process_id;
+    about.is_of_two_windows = later.info.window != 0 && earlier.info.window != 0 &&
+                              (later.info.window != earlier.info.window || are_of_two_processes);
     about.not_recording = "";
     about.totals = counts_difference(later.info.totals, earlier.info.totals);
     about.samples = later.info.samples + earlier.info.samples;

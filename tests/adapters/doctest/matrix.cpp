@@ -301,9 +301,9 @@ TEST_CASE("pass: blocks") {
         CHECK(one == printed{1});
     }
 // A macro of the user is one line.
-#define NOTHING_LEAKS_OR_IS_ALLOCATED \
+#define ALLOCSCOPE_TEST_NOTHING_LEAKS_OR_IS_ALLOCATED \
     ALLOCSCOPE_CHECK_NO_LEAKS ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(0)
-    NOTHING_LEAKS_OR_IS_ALLOCATED {}
+    ALLOCSCOPE_TEST_NOTHING_LEAKS_OR_IS_ALLOCATED {}
     const auto left_early = [] {
         ALLOCSCOPE_CHECK_NO_LEAKS {
             return 5;

@@ -87,7 +87,7 @@ BENCHMARK(long_label)->MinTime(0.01);
 BENCHMARK(long_label)->Name("long_label_once")->Iterations(1);
 
 // A label and the names of counters on one line, as a macro of the user has them.
-#define REPORT(state)                                                       \
+#define ALLOCSCOPE_TEST_REPORT(state)                                       \
     (state).counters["a counter whose name is not inside of a string"] = 1; \
     (state).counters["another one whose name is not there"] = 2;            \
     (state).SetLabel("a label that is too long to be kept inside of a string")
@@ -95,7 +95,7 @@ void label_among_counters(benchmark::State& state) {
     allocscope::benchmark_scope memory{state};
     for (auto _ : state) {
     }
-    REPORT(state);
+    ALLOCSCOPE_TEST_REPORT(state);
 }
 BENCHMARK(label_among_counters)->MinTime(0.01);
 

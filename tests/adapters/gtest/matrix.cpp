@@ -202,9 +202,9 @@ TEST(passes, blocks) {
         ALLOCSCOPE_EXPECT_ALLOCATIONS_AT_MOST(1) use_and_free();
     }
 // A macro of the user is one line.
-#define NOTHING_LEAKS_OR_IS_ALLOCATED \
+#define ALLOCSCOPE_TEST_NOTHING_LEAKS_OR_IS_ALLOCATED \
     ALLOCSCOPE_ASSERT_NO_LEAKS ALLOCSCOPE_ASSERT_ALLOCATIONS_AT_MOST(0)
-    NOTHING_LEAKS_OR_IS_ALLOCATED {}
+    ALLOCSCOPE_TEST_NOTHING_LEAKS_OR_IS_ALLOCATED {}
     allocscope::allocation_budget limits;
     limits.allocations = allocscope::between(1, 2);
     limits.bytes = sizeof(thing);

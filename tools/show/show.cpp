@@ -67,10 +67,10 @@ int print_shown(const char* verb, const show_request& asked, const shown_snapsho
     return exit_fine;
 }
 
-// As a whole number; "~" says that it is an estimate.
-std::string number_text(std::int64_t number, const allocscope::snapshot& of) {
+// As a whole number, in a difference with its sign; "~" says that it is an estimate.
+std::string number_text(std::uint64_t number, const allocscope::snapshot& of) {
     const bool is_sampled = of.info().record == allocscope::recording::sampled;
-    return (is_sampled ? "~" : "") + std::to_string(number);
+    return (is_sampled ? "~" : "") + std::to_string(static_cast<std::int64_t>(number));
 }
 
 }  // namespace

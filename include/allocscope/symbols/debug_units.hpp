@@ -53,9 +53,8 @@ struct debug_unit {
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
-    bool is_loaded = false;
-    abbreviation_table abbreviations;
-    address_ranges functions;  // value: the offset of the entry
+    const abbreviation_table* abbreviations = nullptr;  // null: it is not loaded
+    address_ranges functions;                           // value: the offset of the entry
     list<entry_scope> scopes;
 };
 
@@ -134,9 +133,19 @@ private:
     // For all sections together. Code of larger files is named by its symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
+    // The format decides how long the values are.
+    static std::uint64_t key_of_abbreviations(const detail::dwarf_unit& header) noexcept {
+        const detail::dwarf_format& format = header.format;
+        const unsigned sizes =
+            format.version * 16U + format.address_bytes + format.offset_bytes / 8U;
+        return header.abbreviations << 8U | sizes;
+    }
+
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
+    const abbreviation_table& shared_abbreviations(const detail::dwarf_unit& header,
+                                                   step_budget* budget = nullptr);
     debug_unit* load(debug_unit& unit);
     void read_entries(debug_unit& unit);
     void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
@@ -149,6 +158,9 @@ private:
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
+    // By place and format. Null: one unit has it, and needed only the abbreviation of its first
+    // entry.
+    table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
@@ -186,7 +198,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
       file_(file),
       units_(memory),
       by_address_(memory),
-      types_(memory) {
+      types_(memory),
+      abbreviations_(memory) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -217,7 +230,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       lowest_code_(whole.lowest_code_),
       units_(memory),
       by_address_(memory),
-      types_(memory) {
+      types_(memory),
+      abbreviations_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     arena scratch;
@@ -264,8 +278,11 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
     const std::uint64_t code = in.uleb();
     if (code == 0) return;
-    const abbreviation_table table{scratch, sections_.abbreviations, header, code,
-                                   &abbreviation_budget};
+    const bool is_first = abbreviations_.insert(key_of_abbreviations(header)).is_new;
+    const abbreviation_table& table =
+        is_first ? *scratch.make<abbreviation_table>(scratch, sections_.abbreviations, header, code,
+                                                     &abbreviation_budget)
+                 : shared_abbreviations(header, &abbreviation_budget);
     entry_walker walker{sections_, header, table, header.first_entry};
     if (!walker.next() || walker.shape() == nullptr) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
@@ -354,11 +371,22 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
+// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds; they
+// are read once.
+ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
+    const detail::dwarf_unit& header, step_budget* budget) {
+    const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];
+    if (known == nullptr) {
+        known =
+            memory_.make<abbreviation_table>(memory_, sections_.abbreviations, header, 0, budget);
+    }
+    return *known;
+}
+
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
-    if (unit.is_loaded) return &unit;
-    unit.is_loaded = true;
+    if (unit.abbreviations != nullptr) return &unit;
     detail::want(sections_.late_info, unit.header.offset, unit.header.end - unit.header.offset);
-    unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
+    unit.abbreviations = &shared_abbreviations(unit.header);
     unit.functions = address_ranges{memory_};
     unit.scopes = list<entry_scope>{memory_};
     read_entries(unit);
@@ -392,7 +420,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
     arena scratch;
     list<open_scope> open{scratch};
     step_budget budget{fresh_budget()};
-    entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
+    entry_walker walker{sections_, unit.header, *unit.abbreviations, unit.header.first_entry};
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {

@@ -89,7 +89,7 @@ private:
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
         const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
+        entry_walker walker{sections, unit.header, *unit.abbreviations, offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;

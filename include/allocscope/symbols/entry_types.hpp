@@ -111,7 +111,7 @@ private:
     bool read(std::uint64_t entry, entry_facts& into) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
         if (unit == nullptr) return false;
-        entry_walker walker{unit->home->sections(), unit->header, unit->abbreviations,
+        entry_walker walker{unit->home->sections(), unit->header, *unit->abbreviations,
                             offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return false;
         read_values(*unit, walker, into);
@@ -147,7 +147,7 @@ private:
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
-        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
                             offset_of(scope)};
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
@@ -261,7 +261,7 @@ private:
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);
-        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
                             offset_of(type)};
         walker.next();
         while (walker.next() && walker.depth() > 0) {

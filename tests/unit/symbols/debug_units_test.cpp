@@ -1,0 +1,142 @@
+// Units of debug information that share what other files have once for each unit.
+
+#include <allocscope/binary/elf_image.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using allocscope::detail::byte_view;
+using allocscope::plain::arena;
+using allocscope::symbolize::debug_unit;
+using allocscope::symbolize::debug_units;
+using allocscope::symbolize::object_bytes;
+
+using bytes = std::vector<std::uint8_t>;
+
+void put(bytes& to, std::uint64_t number, unsigned width) {
+    for (unsigned i = 0; i < width; ++i) to.push_back(static_cast<std::uint8_t>(number >> 8 * i));
+}
+
+void put_uleb(bytes& to, std::uint64_t number) {
+    for (; number >= 0x80; number >>= 7) to.push_back(static_cast<std::uint8_t>(number | 0x80));
+    to.push_back(static_cast<std::uint8_t>(number));
+}
+
+// An ELF file with these sections and no code.
+bytes file_of(const std::vector<std::pair<std::string, bytes>>& sections) {
+    constexpr std::uint64_t header_bytes = allocscope::detail::elf_header_bytes;
+    bytes names(1, 0);
+    bytes table(allocscope::detail::elf_section_bytes, 0);
+    bytes contents;
+    const auto add = [&](const std::string& name, const bytes& content) {
+        put(table, names.size(), 4);
+        put(table, 1, 4);  // of the program's own kind
+        put(table, 0, 8);
+        put(table, 0, 8);
+        put(table, header_bytes + contents.size(), 8);
+        names.insert(names.end(), name.begin(), name.end());
+        names.push_back(0);
+        const bytes& stored = &content == &names ? names : content;
+        put(table, stored.size(), 8);
+        put(table, 0, 8);
+        put(table, 0, 8);
+        put(table, 0, 8);
+        contents.insert(contents.end(), stored.begin(), stored.end());
+    };
+    for (const auto& section : sections) add(section.first, section.second);
+    add(".shstrtab", names);
+    bytes file = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+    file.resize(16);
+    put(file, 3, 2);
+    put(file, 62, 2);
+    put(file, 1, 4);
+    put(file, 0, 8);
+    put(file, 0, 8);
+    put(file, header_bytes + contents.size(), 8);
+    put(file, 0, 4);
+    put(file, header_bytes, 2);
+    put(file, 0, 2);
+    put(file, 0, 2);
+    put(file, allocscope::detail::elf_section_bytes, 2);
+    put(file, sections.size() + 2, 2);
+    put(file, sections.size() + 1, 2);
+    file.insert(file.end(), contents.begin(), contents.end());
+    file.insert(file.end(), table.begin(), table.end());
+    return file;
+}
+
+constexpr unsigned other_shapes = 200;
+constexpr std::uint64_t unit_bytes = 16;
+
+// Abbreviations that units do not begin with, and behind them that of a compilation unit.
+bytes abbreviations_of_all() {
+    bytes table;
+    for (unsigned code = 1; code <= other_shapes; ++code) {
+        put_uleb(table, code);
+        put_uleb(table, 0x34);  // a variable
+        table.push_back(0);
+        for (const unsigned attribute : {0x03U, 0x49U, 0x3bU}) {  // its name, type and line
+            put_uleb(table, attribute);
+            put_uleb(table, 0x0b);
+        }
+        put(table, 0, 2);
+    }
+    put_uleb(table, other_shapes + 1);
+    put_uleb(table, 0x11);  // a compilation unit
+    table.push_back(0);
+    put_uleb(table, 0x11);  // the lowest address
+    put_uleb(table, 0x01);
+    put_uleb(table, 0x12);  // the highest, as a distance
+    put_uleb(table, 0x0b);
+    put(table, 0, 3);
+    return table;
+}
+
+std::uint64_t address_of(std::uint64_t unit) {
+    return 0x1000 + unit * unit_bytes;
+}
+
+// DWARF 4; all units have the same abbreviations.
+bytes units_of(std::uint64_t count) {
+    bytes info;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        bytes unit;
+        put(unit, 4, 2);
+        put(unit, 0, 4);
+        put(unit, 8, 1);
+        put_uleb(unit, other_shapes + 1);
+        put(unit, address_of(i), 8);
+        put(unit, unit_bytes, 1);
+        put(info, unit.size(), 4);
+        info.insert(info.end(), unit.begin(), unit.end());
+    }
+    return info;
+}
+
+}  // namespace
+
+TEST_CASE("debug_units: hundreds of units with one table of abbreviations are all known") {
+    constexpr std::uint64_t count = 1000;
+    const bytes file =
+        file_of({{".debug_info", units_of(count)}, {".debug_abbrev", abbreviations_of_all()}});
+    arena memory;
+    const object_bytes object{memory, byte_view{file.data(), file.size()}};
+    debug_units units{memory, object};
+    const std::size_t before = memory.mapped_bytes();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        CAPTURE(i);
+        const debug_unit* unit = units.unit_at(address_of(i) + 5);
+        REQUIRE(unit != nullptr);
+        CHECK(unit->header.low_address == address_of(i));
+    }
+    // Their common abbreviations are in memory once.
+    CHECK(memory.mapped_bytes() - before < (std::size_t{1} << 20));
+}

@@ -161,6 +161,8 @@ private:
         while (at_ < source_.size() && source_[at_] != '\n') {
             if (is_comment()) {
                 skip_comment();
+            } else if (begins_literal()) {
+                pass_literal(skip_literal(at_));
             } else if (source_[at_] != '\\' || !continues_line()) {
                 ++at_;
             }
@@ -175,6 +177,12 @@ private:
         const std::size_t behind = skip_word(directive, 0);
         result_.macros.push_back(
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+    }
+
+    // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
+    bool begins_literal() const noexcept {
+        const char c = source_[at_];
+        return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
     }
 
     static text without_blanks(text line) noexcept {
@@ -195,7 +203,10 @@ private:
         const char quote = source_[at++];
         while (at < source_.size() && source_[at] != '\n') {
             if (source_[at] == quote) return at + 1;
-            if (source_[at] == '\\' && at + 1 < source_.size()) ++at;
+            if (source_[at] == '\\' && at + 1 < source_.size()) {
+                ++at;
+                if (source_[at] == '\r' && peek(at + 1) == '\n') ++at;  // the line goes on
+            }
             ++at;
         }
         return at < source_.size() ? at : source_.size();

@@ -36,6 +36,20 @@ TEST_CASE("source_tokens: comments, literals and directives hold no words") {
     CHECK(joined("a // b \\\n c\nd") == "a d");
 }
 
+TEST_CASE("source_tokens: a literal of a directive begins no comment") {
+    CHECK(joined("#define ALL \"src/*.cpp\"\nint x;") == "int x ;");
+    CHECK(joined("#define ALL \"src\" \\\n \"/*\"\nint x;") == "int x ;");
+    CHECK(joined("#define QUOTE '\"' /* a\n b */\nint x;") == "int x ;");
+    CHECK(joined("#define MANY 1'000 /* a\n b */\nint x;") == "int x ;");
+    CHECK(joined("#error don't\nint x;") == "int x ;");
+}
+
+TEST_CASE("source_tokens: a literal goes on behind a backslash, however lines end") {
+    CHECK(joined("f(\"a\\\nb\"); g();") == "f ( \"a\\\nb\" ) ; g ( ) ;");
+    CHECK(joined("f(\"a\\\r\nb\"); g();") == "f ( \"a\\\r\nb\" ) ; g ( ) ;");
+    CHECK(joined("f(\"a\r\nb); g();") == "f ( \"a\r b ) ; g ( ) ;");
+}
+
 TEST_CASE("source_tokens: only the double colon and the arrow are signs of two characters") {
     CHECK(joined("a::b->c>>d") == "a :: b -> c > > d");
 }

@@ -57,6 +57,7 @@ private:
             snapshot::module& here = modules_[known.value - 1];
             if (module.size > here.size && is_free(here.address, module.size, &here)) {
                 here.size = module.size;
+                reach(here);
             }
             if (here.build_id[0] == '\0') here.build_id = module.build_id;
             return;
@@ -65,8 +66,12 @@ private:
         if (!is_free(placed.address, placed.size, nullptr)) placed.address = end_;
         modules_.push_back(placed);
         known.value = modules_.size();
+        reach(placed);
+    }
+
+    void reach(const snapshot::module& module) {
         constexpr std::uint64_t page = 4096;
-        const std::uint64_t end = placed.address + placed.size;
+        const std::uint64_t end = module.address + module.size;
         if (end > end_) end_ = (end + page - 1) / page * page;
     }
 

@@ -60,7 +60,7 @@ struct code_location {
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+    constexpr const char* names[] = {"libc.so",   "libc-2",        "libstdc++.so",
                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
                                      "libm.so",   "libpthread.so", "libdl.so",
                                      "librt.so",  "ld-linux",      "liballocscope_preload.so"};

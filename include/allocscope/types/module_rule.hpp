@@ -46,13 +46,24 @@ namespace symbolize {
 
 enum class module_kind { user, runtime, system };
 
+// Whether a file is an interpreter or its library: one of the names, and perhaps a version.
+// "perlin" is neither.
+ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
+    constexpr text runtimes =
+        "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
+        "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
+        "libjvm libmonosgen libmono libcoreclr";
+    text rest = file_name;
+    rest.remove_prefix(listed_start(rest, runtimes).size());
+    if (rest.size() == file_name.size()) return false;
+    if (rest.starts_with("-")) rest.remove_prefix(1);
+    return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
+}
+
 ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
-    constexpr text runtimes =
-        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
-        "libguile php libphp node libnode java libjvm libmono libcoreclr";
     if (name.empty() || is_system_library(name)) return module_kind::system;
-    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+    return is_runtime(name) ? module_kind::runtime : module_kind::user;
 }
 
 // What the module of a frame says about the frame.

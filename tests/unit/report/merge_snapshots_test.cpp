@@ -232,6 +232,19 @@ TEST_CASE("merge: each address means one thing, whatever lay there in other proc
     }
 }
 
+TEST_CASE("merge: a module that is larger in a later part still has its addresses for itself") {
+    info_text grown = of_process(0x10000, 0x50000, 2);
+    grown.modules[1].size = 0x4000;  // built again
+    info_text third = of_process(0x30000, 0x50000, 3);
+    third.modules[1].path = "/lib/other.so";
+    const snapshot all =
+        allocscope::merge({made(of_process(0x10000, 0x50000, 1)), made(grown), made(third)});
+    REQUIRE(all.modules().size() == 3);
+    CHECK(all.modules()[1].address == 0x50000);
+    CHECK(all.modules()[1].size == 0x4000);
+    CHECK(all.modules()[2].address == 0x54000);
+}
+
 TEST_CASE("merge: files are called by what all parts have cut off, and never two by one name") {
     std::vector<stack_text> whole = heap(0x10000, 0x50000);
     for (stack_text& stack : whole) stack.file = stack.frames[0].file.substr(1 + 3 + 1 + 4);

@@ -130,6 +130,45 @@ TEST_CASE("module_rule: interpreters come last, and what was unloaded is taken f
     CHECK(place({load, {"", "", "/home/me/plugin.so (unloaded)", true}}) == 0);
 }
 
+TEST_CASE("module_rule: a program whose name begins like that of an interpreter is the user's") {
+    using allocscope::symbolize::kind_of_module;
+    using allocscope::symbolize::module_kind;
+    for (const char* runtime : {"/usr/bin/python3",
+                                "/usr/bin/python3.11",
+                                "/usr/lib/libpython3.11.so.1.0",
+                                "perl",
+                                "/usr/bin/perl5.36-x86_64-linux-gnu",
+                                "/usr/lib/libperl.so.5.36",
+                                "/usr/bin/ruby3.1",
+                                "/usr/lib/libruby-3.1.so.3.1",
+                                "/usr/bin/lua5.4",
+                                "/usr/lib/liblua5.4.so.0",
+                                "/usr/bin/luajit-2.1.0-beta3",
+                                "/usr/lib/libluajit-5.1.so.2",
+                                "/usr/bin/tclsh8.6",
+                                "/usr/bin/guile-3.0",
+                                "/usr/bin/php8.2",
+                                "/usr/sbin/php-fpm8.2",
+                                "/usr/bin/nodejs",
+                                "/usr/lib/libnode.so.108",
+                                "/opt/jdk/bin/java",
+                                "/opt/jdk/lib/server/libjvm.so",
+                                "/usr/lib/libmonosgen-2.0.so.1"}) {
+        CAPTURE(runtime);
+        CHECK(kind_of_module(runtime) == module_kind::runtime);
+    }
+    for (const char* own : {"/home/me/perlin", "/home/me/node_editor", "/home/me/javelin",
+                            "/home/me/rubyist", "/home/me/lua-language-server", "/home/me/phpx",
+                            "/home/me/libluabridge.so", "/home/me/python3tools"}) {
+        CAPTURE(own);
+        CHECK(kind_of_module(own) == module_kind::user);
+    }
+    CHECK(kind_of_module("/lib/x86_64-linux-gnu/libc-2.31.so") == module_kind::system);
+    CHECK(kind_of_module("/usr/lib/libc-client.so.2007e") == module_kind::user);
+    const stack_frame noise = {"noise()", "/home/me/noise.cpp", "/home/me/perlin"};
+    CHECK(place({yaml, noise}) == 1);
+}
+
 TEST_CASE("module_rule: what the standard library's callers are called stays known") {
     rule_in_use rule;
     const answer found = rule.place({allocate, json, load, main_frame});

@@ -68,7 +68,7 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
         const text token = file.tokens()[at].spelling;
-        if (token.starts_with("co_")) return true;
+        if (is_listed(token, "co_await co_yield co_return")) return true;
         if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
         const std::size_t inner = body_of(file, at);
         if (file.partner(inner) > at) at = file.partner(inner);

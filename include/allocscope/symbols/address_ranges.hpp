@@ -5,13 +5,13 @@
 // Threads:  one
 // Memory:   32 bytes for each range, in the given arena
 //
-// Ranges are sorted by their low end. Each also stores the highest end of all ranges up to itself,
-// so a backward search knows when to stop, although ranges may be nested.
+// Ranges are sorted by their low end. Each knows the nearest one before it that reaches into it, so
+// a search does not look at the ranges between the two, of which a large function has thousands.
 //
-//     low        [1000 ...................... 2000)          highest 2000
-//                     [1100 .. 1200)                         highest 2000
-//                                   [1300 .. 1400)           highest 2000   <- search for 1250
-// A search for 1250 starts at the last low <= 1250, goes back, finds the first range, and stops.
+//     1  [1000 ...................... 2000)
+//     2       [1100 .. 1200)                       outer: 1
+//     3                     [1300 .. 1400)         outer: 1
+// A search for 1350 starts at the last low <= 1350, which is 3, and goes on to 1.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
@@ -33,7 +33,7 @@ struct address_range {
     std::uint64_t low;
     std::uint64_t high;  // exclusive
     std::uint64_t value;
-    std::uint64_t highest;  // set by finish()
+    std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
 
     ALLOCSCOPE_FAST_PATH std::uint64_t width() const noexcept { return high - low; }
 };
@@ -105,10 +105,13 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
         arena scratch;
         sort_in(scratch);
     }
-    std::uint64_t highest = 0;
-    for (address_range& range : ranges_) {
-        if (range.high > highest) highest = range.high;
-        range.highest = highest;
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+        // What ends before this range begins does not reach into a later one either.
+        std::size_t before = i;
+        while (before != 0 && ranges_[before - 1].high <= ranges_[i].low) {
+            before = ranges_[before - 1].outer;
+        }
+        ranges_[i].outer = before;
     }
 }
 
@@ -132,8 +135,8 @@ ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
 ALLOCSCOPE_NOINLINE const address_range* address_ranges::next(walk& at) const noexcept {
     while (at.next > 0 && at.steps < most_steps) {
         ++at.steps;
-        const address_range& range = ranges_[--at.next];
-        if (range.highest <= at.address) break;
+        const address_range& range = ranges_[at.next - 1];
+        at.next = range.outer;
         if (range.high > at.address) return &range;
     }
     at.next = 0;

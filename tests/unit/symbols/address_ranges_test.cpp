@@ -54,6 +54,21 @@ TEST_CASE("address_ranges: gathered in borrowed memory, they are found where the
     }
 }
 
+TEST_CASE("address_ranges: thousands of ranges do not hide the one around them") {
+    constexpr std::uint64_t count = 20000;
+    arena memory;
+    address_ranges ranges{memory};
+    ranges.add(0, count * 16, 1);
+    for (std::uint64_t i = 0; i < count; ++i) ranges.add(i * 16, i * 16 + 8, 2);
+    ranges.finish();
+    for (std::uint64_t i = 0; i < count; i += 777) {
+        REQUIRE(ranges.find(i * 16 + 4) != nullptr);
+        CHECK(ranges.find(i * 16 + 4)->value == 2);
+        REQUIRE(ranges.find(i * 16 + 12) != nullptr);
+        CHECK(ranges.find(i * 16 + 12)->value == 1);
+    }
+}
+
 TEST_CASE("address_ranges: the narrowest is found, and the walk visits all that hold an address") {
     std::mt19937 random{3};
     for (int round = 0; round < 300; ++round) {

@@ -130,7 +130,8 @@ private:
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // For all sections together. Code of larger files is named by its symbols.
+    // For all sections together that are read as a whole. Without them, code is named by its
+    // symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     // The format decides how long the values are.
@@ -185,7 +186,8 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
     for (const auto& each : wanted) {
         each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
                                  most_bytes - total, is_late ? each.late : nullptr);
-        total += each.bytes.size;
+        const bool is_read = each.late == nullptr || *each.late == nullptr;
+        if (is_read) total += each.bytes.size;
     }
     return sections;
 }

@@ -50,7 +50,7 @@ public:
     object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
         {
             const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            if (!file.is_open()) return;
             identity_ = file.identity();
         }
         file_bytes_ = identity_.size_bytes;
@@ -81,20 +81,18 @@ public:
 
     // Returns nothing if it would need more than `most` bytes, or if the compression of the section
     // is unknown; then its names are simply unknown. `late`: a large section may be read later,
-    // piece by piece; it is set to null if all bytes have been read.
+    // piece by piece, and then needs only addresses; it is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            section->size > most) {
-            return {};
-        }
+        if (section == nullptr || section->type == detail::elf_section_no_bytes) return {};
         const bool is_compressed = (section->flags & detail::elf_section_compressed) != 0;
         if (late != nullptr && path_ != nullptr && !is_compressed &&
-            section->size >= smallest_late && section->size <= file_bytes_ &&
-            section->offset <= file_bytes_ - section->size) {
+            section->size >= smallest_late && section->size <= largest_late &&
+            section->size <= file_bytes_ && section->offset <= file_bytes_ - section->size) {
             return read_late(memory, *section, *late);
         }
+        if (section->size > most) return {};
         if (!is_compressed) {
             return read_bytes(memory, section->offset, section->size);
         }
@@ -106,10 +104,9 @@ public:
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-
-    // A smaller section is read at once.
+    // A smaller section is read at once; a larger one is in no real file.
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
+    static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
     ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
                                                      const detail::elf_section& section,

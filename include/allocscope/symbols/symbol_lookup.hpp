@@ -137,10 +137,12 @@ ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
     fill(objects_, objects);
 }
 
-// One range for each address; a symbol without a size ends where the next one begins.
+// One range for each address; a symbol without a size ends where the next one begins. If it is
+// inside of one that has a size, it is a label of that function.
 ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
     sort(found, [](const candidate& a, const candidate& b) { return a < b; });
     std::size_t next = 0;
+    std::uint64_t covered = 0;  // by symbols with a size, up to here
     for (std::size_t i = 0; i < found.size(); i = next) {
         const candidate& symbol = found[i];
         next = i + 1;
@@ -153,6 +155,8 @@ ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidat
             limit = found[next].address;
         }
         if (limit < end) end = limit;
+        if (symbol.size == 0 && symbol.address < covered) continue;
+        if (symbol.size != 0 && end > covered) covered = end;
         index.add(symbol.address, end, symbol.name);
     }
     index.finish();

@@ -1,4 +1,6 @@
-// Units of debug information that share what other files have once for each unit.
+// Units of debug information in forms that no compiler writes for a small program.
+
+#include "made_elf_file.hpp"
 
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -22,60 +24,10 @@ using allocscope::plain::arena;
 using allocscope::symbolize::debug_unit;
 using allocscope::symbolize::debug_units;
 using allocscope::symbolize::object_bytes;
-
-using bytes = std::vector<std::uint8_t>;
-
-void put(bytes& to, std::uint64_t number, unsigned width) {
-    for (unsigned i = 0; i < width; ++i) to.push_back(static_cast<std::uint8_t>(number >> 8 * i));
-}
-
-void put_uleb(bytes& to, std::uint64_t number) {
-    for (; number >= 0x80; number >>= 7) to.push_back(static_cast<std::uint8_t>(number | 0x80));
-    to.push_back(static_cast<std::uint8_t>(number));
-}
-
-// An ELF file with these sections and no code.
-bytes file_of(const std::vector<std::pair<std::string, bytes>>& sections) {
-    constexpr std::uint64_t header_bytes = allocscope::detail::elf_header_bytes;
-    bytes names(1, 0);
-    bytes table(allocscope::detail::elf_section_bytes, 0);
-    bytes contents;
-    const auto add = [&](const std::string& name, const bytes& content) {
-        put(table, names.size(), 4);
-        put(table, 1, 4);  // of the program's own kind
-        put(table, 0, 8);
-        put(table, 0, 8);
-        put(table, header_bytes + contents.size(), 8);
-        names.insert(names.end(), name.begin(), name.end());
-        names.push_back(0);
-        const bytes& stored = &content == &names ? names : content;
-        put(table, stored.size(), 8);
-        put(table, 0, 8);
-        put(table, 0, 8);
-        put(table, 0, 8);
-        contents.insert(contents.end(), stored.begin(), stored.end());
-    };
-    for (const auto& section : sections) add(section.first, section.second);
-    add(".shstrtab", names);
-    bytes file = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
-    file.resize(16);
-    put(file, 3, 2);
-    put(file, 62, 2);
-    put(file, 1, 4);
-    put(file, 0, 8);
-    put(file, 0, 8);
-    put(file, header_bytes + contents.size(), 8);
-    put(file, 0, 4);
-    put(file, header_bytes, 2);
-    put(file, 0, 2);
-    put(file, 0, 2);
-    put(file, allocscope::detail::elf_section_bytes, 2);
-    put(file, sections.size() + 2, 2);
-    put(file, sections.size() + 1, 2);
-    file.insert(file.end(), contents.begin(), contents.end());
-    file.insert(file.end(), table.begin(), table.end());
-    return file;
-}
+using made_elf::bytes;
+using made_elf::file_of;
+using made_elf::put;
+using made_elf::put_uleb;
 
 constexpr unsigned other_shapes = 200;
 constexpr std::uint64_t unit_bytes = 16;

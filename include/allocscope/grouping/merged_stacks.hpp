@@ -20,6 +20,7 @@
 #include <allocscope/grouping/filter_stacks.hpp>
 #include <allocscope/grouping/merged_modules.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
+#include <allocscope/grouping/same_threads.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -116,7 +117,7 @@ public:
           is_difference_(is_difference),
           names_(memory),
           modules_(memory),
-          threads_(memory),
+          threads_(memory, scratch),
           first_threads_(scratch),
           numbers_(scratch),
           stacks_(memory),
@@ -137,9 +138,12 @@ public:
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
     stack_table table_of_stacks() const noexcept {
-        return {
-            stacks_.data(),  stacks_.size(), modules_.modules().data(), modules_.modules().size(),
-            threads_.data(), threads_.size()};
+        return {stacks_.data(),
+                stacks_.size(),
+                modules_.modules().data(),
+                modules_.modules().size(),
+                threads_.all().data(),
+                threads_.all().size()};
     }
 
 private:
@@ -147,17 +151,8 @@ private:
     void add_threads(const snapshot& part) {
         first_threads_.push_back(numbers_.size());
         for (const snapshot::thread& each : part.allocating_threads()) {
-            std::size_t number = 0;
-            while (number < threads_.size() && !is_same(threads_[number], each)) ++number;
-            if (number == threads_.size()) threads_.push_back(each);
-            if (threads_[number].name[0] == '\0') threads_[number].name = each.name;
-            numbers_.push_back(number);
+            numbers_.push_back(threads_.number_of(each));
         }
-    }
-    static bool is_same(const snapshot::thread& a, const snapshot::thread& b) noexcept {
-        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
-        return a.process_id == b.process_id && a.number == b.number &&
-               (is_one_named || text{a.name} == text{b.name});
     }
 
     void add_stacks(const snapshot* parts, std::size_t count) {
@@ -247,7 +242,7 @@ private:
     const bool is_difference_;
     merged_names names_;
     merged_modules modules_;
-    list<snapshot::thread> threads_;
+    same_threads threads_;
     list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
     list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;

@@ -16,6 +16,7 @@
 
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/same_threads.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -77,18 +78,18 @@ class subtracted_stacks {
 public:
     // Throws std::bad_alloc.
     subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
-        : memory_(memory), stacks_(memory), modules_(memory), threads_(memory) {
-        const std::uint64_t one = later.info().process_id;
-        const std::uint64_t other = earlier.info().process_id;
-        are_two_processes_ = one != 0 && other != 0 && one != other;
+        : memory_(memory),
+          stacks_(memory),
+          modules_(memory),
+          threads_(memory, scratch_, are_two_processes(later, earlier)) {
         add(later, true);
         add(earlier, false);
         finish();
     }
 
     stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),  stacks_.size(),  modules_.data(),
-                modules_.size(), threads_.data(), threads_.size()};
+        return {stacks_.data(),  stacks_.size(),        modules_.data(),
+                modules_.size(), threads_.all().data(), threads_.all().size()};
     }
 
 private:
@@ -107,7 +108,7 @@ private:
         list<std::size_t> numbers{
             scratch_};  // for each thread of this side, its index in `threads_`
         for (const snapshot::thread& each : side.allocating_threads()) {
-            numbers.push_back(number_of(each));
+            numbers.push_back(threads_.number_of(each));
         }
         for (const snapshot::stack& stack : side.stacks()) {
             const auto at = merged_.insert({&stack});
@@ -158,29 +159,20 @@ private:
         sort_stacks(stacks_, scratch_, true);
     }
 
-    // Two runs of a program have the same thread if number and name are equal.
-    std::size_t number_of(const snapshot::thread& thread) {
-        std::size_t number = 0;
-        while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;
-        if (number == threads_.size()) threads_.push_back(thread);
-        if (threads_[number].name[0] == '\0') threads_[number].name = thread.name;
-        return number;
-    }
-    bool is_same(const snapshot::thread& a, const snapshot::thread& b) const noexcept {
-        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
-        return (are_two_processes_ || a.process_id == b.process_id) && a.number == b.number &&
-               (is_one_named || text{a.name} == text{b.name});
+    static bool are_two_processes(const snapshot& later, const snapshot& earlier) noexcept {
+        const std::uint64_t one = later.info().process_id;
+        const std::uint64_t other = earlier.info().process_id;
+        return one != 0 && other != 0 && one != other;
     }
 
     arena& memory_;
     arena scratch_;
-    bool are_two_processes_ = false;
     table<stack_names, subtracted> merged_{scratch_};
     parts_of_stacks parts_{memory_, scratch_};
     table<text, bool> has_module_{scratch_};
     list<snapshot::stack> stacks_;
     list<snapshot::module> modules_;
-    list<snapshot::thread> threads_;
+    same_threads threads_;
 };
 
 }  // namespace detail

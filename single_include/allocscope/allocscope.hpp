@@ -6857,7 +6857,6 @@ class debug_units {
 public:
     // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
     // dwarf_in_supplement.
-    // a supplementary file.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
     // The unit that was split off from `skeleton`, read from its own sections. Empty if these
@@ -7168,8 +7167,8 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
-// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds; they
-// are read once.
+// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds, so
+// they are read once.
 ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
     const detail::dwarf_unit& header, step_budget* budget) {
     const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];

@@ -7,7 +7,6 @@
 //
 // An entry is skipped with a few additions, because neighbouring values of fixed size are one step.
 // So a loop over a whole unit is fast enough without the optional sibling links.
-// links.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP

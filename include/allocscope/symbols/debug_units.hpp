@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, inline_lookup.hpp, entry_names.hpp
 // Threads:  one
-// Memory:   the parts of the debug sections that were read, 340 bytes for each unit, and what was
+// Memory:   the parts of the debug sections that were read, 270 bytes for each unit, and what was
 //           asked about a unit
 //
 // The first entries of all units are read once, because they say which addresses a unit covers. The
@@ -62,7 +62,6 @@ class debug_units {
 public:
     // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
     // dwarf_in_supplement.
-    // a supplementary file.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
     // The unit that was split off from `skeleton`, read from its own sections. Empty if these
@@ -373,8 +372,8 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
-// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds; they
-// are read once.
+// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds, so
+// they are read once.
 ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
     const detail::dwarf_unit& header, step_budget* budget) {
     const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];

@@ -8,7 +8,6 @@
 // Some distributions strip their programs except for .gnu_debugdata: a file in the file, compressed
 // by xz, whose symbol table has the functions that .dynsym lacks. Each table may give the nearest
 // function before an address; the nearer of the two is the right one.
-// one of its own; the nearer function is the right one.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
 #define ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP

@@ -21,7 +21,7 @@ namespace made_elf {
 using bytes = std::vector<std::uint8_t>;
 
 inline void put(bytes& to, std::uint64_t number, unsigned width) {
-    for (unsigned i = 0; i < width; ++i) to.push_back(static_cast<std::uint8_t>(number >> 8 * i));
+    for (; width != 0; --width, number >>= 8) to.push_back(static_cast<std::uint8_t>(number));
 }
 
 inline void put_uleb(bytes& to, std::uint64_t number) {

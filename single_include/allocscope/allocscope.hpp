@@ -7173,8 +7173,8 @@ ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
     const detail::dwarf_unit& header, step_budget* budget) {
     const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];
     if (known == nullptr) {
-        known =
-            memory_.make<abbreviation_table>(memory_, sections_.abbreviations, header, 0, budget);
+        known = memory_.make<abbreviation_table>(memory_, sections_.abbreviations, header,
+                                                 std::uint64_t{0}, budget);
     }
     return *known;
 }

@@ -298,9 +298,10 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // The inlined calls are in another file, which does not exist here. The library's line
-            // would be taken for a line of the function that the symbol names.
-            if (is_standard_header(frame.file)) {
+            // If the inlined calls are in another file, which does not exist here, the library's
+            // line would be taken for a line of the function that the symbol names. Elsewhere
+            // clang -g1 leaves out the functions without inlined calls.
+            if (*unit->split_name != '\0' && is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
                 frame.is_line_withheld = true;

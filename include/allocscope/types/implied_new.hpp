@@ -199,7 +199,12 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
         type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
     } else if (shown == nullptr) {
-        type = type_of_macro(scratch, *file, at, function, knowledge);
+        bool is_all = false;
+        type = type_of_macro(scratch, *file, at, function, knowledge, is_all);
+        if (!type.empty() && is_all) {
+            answer = {without_const(names.pretty(type)), type_evidence::source_text};
+            return;
+        }
     }
     if (!type.empty()) {
         answer.candidate = without_const(names.pretty(type));

@@ -91,6 +91,9 @@ public:
         return scopes_.headers_around(memory, scope);
     }
 
+    // The scope of a token in a block.
+    std::size_t scope_of(std::size_t at) const noexcept { return scopes_.scope_of(at); }
+
     // The first expression that begins or ends with the token; null if there is none.
     ALLOCSCOPE_FAST_PATH const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);

@@ -90,14 +90,23 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
         if (!is_word(word) || word == "std" || word == "const") continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
-        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
+        const bool is_of_std =
+            i > 1 && is_listed(word, "string wstring") && made.tokens()[i - 2].spelling == "std";
+        if (is_of_std) continue;
+        const name_kind kind = knowledge.kind(knowledge.context, word);
+        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
+        const text behind = i + 1 < made.tokens().size() ? made.tokens()[i + 1].spelling : text{};
+        if (is_template && behind != "<") return false;
     }
     return true;
 }
 
 // The type of the only `new` in the macro that is used at `at`; "" when that is not certain.
+// `is_all`: the macro writes nothing else, and nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
-                          const function_name& function, const type_knowledge& knowledge) {
+                          const function_name& function, const type_knowledge& knowledge,
+                          bool& is_all) {
     if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
     if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
@@ -106,7 +115,15 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    return source_spelling{memory, made, only, function, knowledge}.spelled();
+    is_all = only.begin == 0;
+    for (std::size_t i = 1; i < made.tokens().size(); ++i) {
+        const text token = made.tokens()[i].spelling;
+        const bool is_brackets = is_listed(token, "( ) { }");
+        if (i < only.type_end ? file.has_new_in_default(token) : !is_brackets) is_all = false;
+    }
+    type_knowledge believed = knowledge;
+    believed.kind = nullptr;
+    return source_spelling{memory, made, only, function, believed}.spelled();
 }
 
 }  // namespace symbolize

@@ -23,6 +23,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/types/source_tokens.hpp>
 
@@ -97,7 +98,8 @@ public:
           headers_(memory),
           scopes_(memory),
           open_(memory),
-          pending_(memory) {
+          pending_(memory),
+          changes_(memory) {
         scopes_.push_back({0, list<std::size_t>{}});
     }
 
@@ -117,7 +119,7 @@ public:
             case '{':
                 check_specialisation(at);
                 open_.push_back(current_);
-                current_ = here();
+                enter(at, here());
                 forget_pending();
                 break;
             case '}':
@@ -137,6 +139,13 @@ public:
         if (pending_.empty()) return current_;
         scopes_.push_back({current_, pending_});
         return scopes_.size() - 1;
+    }
+
+    // The scope of a token in a block, when all have been taken.
+    std::size_t scope_of(std::size_t at) const noexcept {
+        const std::size_t behind = partition_point(
+            changes_.data(), changes_.size(), [&](const change& each) { return each.at < at; });
+        return behind == 0 ? 0 : changes_[behind - 1].scope;
     }
 
     // Whether what follows is the template itself.
@@ -172,6 +181,12 @@ private:
         list<std::size_t> headers;
     };
 
+    // The tokens behind `at` are in that scope.
+    struct change {
+        std::size_t at;
+        std::size_t scope;
+    };
+
     static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
 
     text text_at(std::size_t at) const noexcept {
@@ -192,7 +207,12 @@ private:
             forget_pending();
             for (const std::size_t header : scopes_[current_].headers) pending_.push_back(header);
         }
-        current_ = outer;
+        enter(at, outer);
+    }
+
+    void enter(std::size_t at, std::size_t scope) {
+        if (scope != current_) changes_.push_back({at, scope});
+        current_ = scope;
     }
 
     // `at` is on the `<` of a header.
@@ -277,6 +297,7 @@ private:
     list<node> scopes_;
     list<std::size_t> open_;  // for every open brace: the scope outside it
     list<std::size_t> pending_;
+    list<change> changes_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
     bool is_unchecked_ = false;  // the pending headers, by check_specialisation

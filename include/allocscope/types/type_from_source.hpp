@@ -23,6 +23,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/entry_types.hpp>
+#include <allocscope/types/declared_variable.hpp>
 #include <allocscope/types/default_arguments.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/local_names.hpp>
@@ -133,14 +134,16 @@ inline text without_const(text type) noexcept {
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name, const type_knowledge& knowledge)
+                    const function_name& name, const type_knowledge& knowledge,
+                    bool is_at_begin = false)
         : memory_(memory),
           knowledge_(knowledge),
           file_(file),
           expression_(expression),
           name_(name),
           headers_(file.headers_around(memory, expression.scope)),
-          instantiated_(memory) {
+          instantiated_(memory),
+          is_at_begin_(is_at_begin) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
             const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
@@ -153,13 +156,21 @@ public:
     // The type with the blanks and the order of words in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
-        if (expression_.is_of_variable) return decayed(described(own, asked_name::variable));
-        if (expression_.is_of_value && !is_certain_type(own)) return {};
+        if (expression_.is_of_variable) {
+            return decayed(type_of_variable(expression_.type_begin, 0));
+        }
+        if (expression_.is_of_value && !is_certain_type(own) && !is_standard_class(own)) return {};
         text_out type{memory_};
         if (!write(type, expression_.type_begin, expression_.type_end, 0) || is_doubtful(own)) {
             return {};
         }
         return type.view();
+    }
+
+    // The same of the tokens in a declaration before the place.
+    text spelled(std::size_t begin, std::size_t end) const {
+        text_out type{memory_};
+        return write(type, begin, end, 1) ? type.view() : text{};
     }
 
     // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
@@ -236,8 +247,15 @@ private:
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
     }
 
-    // The block may be that of a `new` in a default argument, and its size would not tell.
-    ALLOCSCOPE_FAST_PATH bool is_doubtful(text own) const {
+    bool is_standard_class(text own) const {
+        return file_.tokens()[expression_.type_begin].spelling == "std" &&
+               (is_standard_template(own) || is_listed(own, "string wstring"));
+    }
+
+    // The block may be that of a `new` in a default argument, and its size would not tell. Outside
+    // of templates only clang names the `new` itself, and it never does so for a default argument.
+    bool is_doubtful(text own) const {
+        if (is_at_begin_ && headers_.empty() && instantiated_.empty()) return false;
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
@@ -250,7 +268,8 @@ private:
             text word = tokens[i].spelling;
             if (word == "template") continue;
             if (word == "decltype") {
-                word = described(variable_of_decltype(tokens, i), asked_name::variable);
+                if (variable_of_decltype(tokens, i).empty()) return false;
+                word = type_of_variable(i + 2, depth);
                 if (word.empty()) return false;
                 i += 3;
             } else if (is_word(word)) {
@@ -285,6 +304,39 @@ private:
     text described(text name, asked_name wanted) const {
         if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+    }
+
+    // The type of the variable that is named at `at`. The source says it where the debug
+    // information does not.
+    text type_of_variable(std::size_t at, int depth) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text known = described(tokens[at].spelling, asked_name::variable);
+        if (!known.empty() || file_.is_macro(tokens[at].spelling)) return known;
+        const declared_variable found = find_variable(file_, at);
+        if (!found.is_known()) return {};
+        if (tokens[found.begin].spelling == "auto") return argument_of_lambda(found);
+        text_out type{memory_};
+        return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
+    }
+
+    // Of a parameter of a lambda that is declared with `auto` and nothing else.
+    text argument_of_lambda(const declared_variable& parameter) const {
+        const list<source_token>& tokens = file_.tokens();
+        const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
+        if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
+        std::size_t before = 0;
+        std::size_t open = parameter.begin;
+        while (--open > 0 && tokens[open].spelling != "(") {
+            if (tokens[open].spelling == "auto") ++before;
+            if (is_listed(tokens[open].spelling, "; { }")) return {};
+        }
+        std::size_t count = before;
+        for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
+            if (tokens[i].spelling == "auto") ++count;
+        }
+        const list<text> arguments = split_arguments(memory_, name_.last().arguments);
+        if (open < 1 || tokens[open - 1].spelling != "]" || arguments.size() != count) return {};
+        return arguments[before];
     }
 
     bool is_parameter(text word) const {
@@ -459,6 +511,7 @@ private:
     const function_name& name_;
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // components that show arguments
+    bool is_at_begin_;                      // the compiler names the `new`, not the last token
 };
 
 // The first parameter of the nearest definition of an operator new before a token. Unlike a
@@ -527,7 +580,11 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
     const borrowed_memory meanwhile{names.scratch()};
-    const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
+    const source_token& first = file->tokens()[expression->begin];
+    const bool is_at_begin =
+        frame.column > 0 && first.line == frame.line && first.column == frame.column;
+    const source_spelling spelling{names.scratch(), *file,     *expression,
+                                   function,        knowledge, is_at_begin};
     const text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;

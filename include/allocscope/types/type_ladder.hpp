@@ -35,6 +35,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/bare_requests.hpp>
 #include <allocscope/types/class_size.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/implied_new.hpp>
@@ -224,6 +225,8 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking);
     if (answer.is_known() || asking == frames.size()) return answer;
+    answer = type_of_bare_request(names, frames, asking, sources, knowledge);
+    if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     const read_name& own = names.of(frame.function);
     if (has_arguments(own.parts) && asking + 1 < frames.size() &&

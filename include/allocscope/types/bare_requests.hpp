@@ -1,0 +1,263 @@
+// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_ladder.hpp
+// Threads:  one cache belongs to one thread
+// Memory:   of the arena of read_names
+//
+// With -g1 clang, and g++ for types in unnamed namespaces, name inlined functions without the
+// classes around them. Their files say that they are the library's:
+//
+//     make_unique<part>   bits/unique_ptr.h        "part"
+//
+//     allocate            bits/new_allocator.h     a container asks for memory,
+//     _M_allocate         bits/stl_vector.h        for the elements of a vector,
+//     push_back           bits/stl_vector.h        because of
+//     load()              load.cpp:7:11            parts.push_back(...): the source has its type
+//
+// In between there may be functions of the same container only: an element that is made or assigned
+// there may allocate, too. A function that was not inlined has its whole name, which says more than
+// the source.
+
+#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/declared_variable.hpp>
+#include <allocscope/types/default_arguments.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/library_calls.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/read_names.hpp>
+#include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/type_answer.hpp>
+#include <allocscope/types/type_from_source.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// libstdc++'s headers of a container, the first of which asks for the memory of its elements, and
+// the classes that are made of it.
+struct container_headers {
+    text asking;
+    text files;
+    text classes;
+};
+
+constexpr container_headers containers[] = {
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h",
+     "vector stack priority_queue"},
+    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
+    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
+    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
+    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
+     "map multimap set multiset"},
+    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
+     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
+
+// The name of a library header without its folders; "" for another file.
+inline text standard_header(text file) noexcept {
+    if (!is_standard_header(file)) return {};
+    return file.substr(file.rfind('/') + 1);
+}
+
+// "" if the text is not a function's name.
+inline text own_name_of(const read_name& name) noexcept {
+    return name.parts.is_known() ? name.parts.last().name : text{};
+}
+
+inline text without_reference(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
+    if (type.starts_with("const ")) type.remove_prefix(6);
+    return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
+}
+
+// What a container has as elements, by the class that one of its functions is in, or that its
+// variable is of; "" if it is none of these classes.
+inline text element_of(arena& memory, text scope, text brackets) {
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return {};
+    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
+        if (arguments.size() < 2) return {};
+        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
+        return joined(memory, key, arguments[1], ">");
+    }
+    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
+        return arguments.size() > 1 ? arguments[1] : text{};
+    }
+    const bool is_known =
+        is_listed(scope,
+                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
+                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
+    return is_known ? arguments[0] : text{};
+}
+
+// The same for a type as it is printed, if its class is one of `classes`.
+inline text element_of_class(arena& memory, text type, text classes) {
+    const std::size_t open = type.find('<');
+    if (open == no_position || !type.starts_with("std::")) return {};
+    text own = type.substr(5, open - 5);
+    if (own.starts_with("pmr::")) own.remove_prefix(5);
+    return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
+}
+
+// The token with the name of the variable whose function, or constructor, is called at `at`; 0: it
+// is something else. g++ names the last token, clang the name.
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+    const list<source_token>& tokens = file.tokens();
+    const text token = tokens[at].spelling;
+    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
+    if (token == "]" && function != "operator[]") return 0;
+    if (is_at_end) return file.partner(at) - 1;
+    std::size_t member = at;
+    if (token == "(" && at > 0) --member;
+    if (member < 2 || !is_word(tokens[member].spelling)) return 0;
+    if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
+    return tokens[member].spelling == function ? member - 2 : 0;
+}
+
+// What the container at a call in the user's source has as elements; "" if it is not certain.
+inline text element_in_source(read_names& names, const code_frame& frame, text function,
+                              text classes, source_cache& sources, type_knowledge knowledge) {
+    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby || frame.file.empty()) return {};
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return {};
+    const list<source_token>& tokens = file->tokens();
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at == tokens.size() || tokens[at].line != frame.line || tokens[at].column != frame.column) {
+        return {};
+    }
+    const std::size_t name = variable_of_call(*file, at, function);
+    if (name < 2) return {};
+    if (is_listed(tokens[name - 1].spelling, ". -> ::")) return {};
+    declared_variable variable;
+    if (tokens[name].spelling == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
+        variable = {name, begin_of_type(*file, name + 1), name + 1};
+    } else if (is_word(tokens[name].spelling) && !file->is_macro(tokens[name].spelling)) {
+        variable = find_variable(*file, name);
+    }
+    if (!variable.is_known() || variable.begin == 0) return {};
+    knowledge.meaning = nullptr;  // it is about another frame
+    new_expression place;
+    place.begin = variable.begin;
+    place.scope = file->scope_of(at);
+    const text type = names.pretty(
+        source_spelling{names.scratch(), *file, place, names.of(frame.function).parts, knowledge}
+            .spelled(variable.begin, variable.end));
+    return element_of_class(names.memory(), type, classes);
+}
+
+// What is allocated by a container whose function frames[at] asks its allocator; "" if it is not
+// certain.
+inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
+                                     std::size_t at, source_cache& sources,
+                                     const type_knowledge& knowledge) {
+    const text request = own_name_of(names.of(frames[at].function));
+    const text header = standard_header(frames[at].file);
+    if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
+    const container_headers* container = nullptr;
+    for (const container_headers& each : containers) {
+        if (each.asking == header) container = &each;
+    }
+    if (container == nullptr) return {};
+    text element;
+    text function;
+    for (; at < frames.size(); ++at) {
+        const text function_inside = function;
+        const text file = standard_header(frames[at].file);
+        if (file.empty()) break;
+        const read_name& name = names.of(frames[at].function);
+        function = own_name_of(name);
+        const bool assigns = is_listed(function, "operator= assign") ||
+                             function.starts_with("_M_assign") || function.starts_with("_M_move");
+        if (assigns) return {};
+        const std::size_t count = name.parts.components.size();
+        if (!is_listed(file, container->files)) {
+            // Made by another container, as its element: construct<X, ...>(X*, ...).
+            const bool is_made = is_listed(function_inside, container->classes) &&
+                                 is_listed(file, "stl_construct.h new_allocator.h") &&
+                                 is_listed(function, "_Construct construct");
+            if (!is_made) return {};
+            const list<text> made = split_arguments(names.memory(), name.parts.last().arguments);
+            if (!made.empty() && element.empty()) {
+                element = element_of_class(names.memory(), printed_type(names.memory(), made[0]),
+                                           container->classes);
+            }
+            if (element.empty()) return {};
+            break;
+        }
+        if (count < 3) continue;
+        const name_component& scope = name.parts.components[count - 2];
+        const text said = element_of(names.memory(), scope.name, scope.arguments);
+        if (!said.empty()) element = said;
+    }
+    type_evidence evidence = type_evidence::allocator_frame;
+    if (element.empty() && at < frames.size()) {
+        element =
+            element_in_source(names, frames[at], function, container->classes, sources, knowledge);
+        evidence = type_evidence::source_text;
+    }
+    if (element.empty()) return {};
+    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
+    return {printed_type(names.memory(), element), evidence, true};
+}
+
+// `asking` is the frame that called operator new.
+inline type_answer type_of_bare_request(read_names& names, const list<code_frame>& frames,
+                                        std::size_t asking, source_cache& sources,
+                                        const type_knowledge& knowledge) {
+    arena& memory = names.memory();
+    const read_name& name = names.of(frames[asking].function);
+    const text header = standard_header(frames[asking].file);
+    if (header.empty() || name.parts.components.size() != 1) return {};
+    library_call call;
+    call.function = own_name_of(name);
+    const bool is_any = header == "any" && call.function == "_S_create";
+    const read_name& told =
+        is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
+    if (is_any && !is_listed(own_name_of(told), "any emplace")) return {};
+    const list<text> arguments =
+        split_arguments(memory, told.parts.is_known() ? told.parts.last().arguments : text{});
+    if (!arguments.empty()) call.function_first = arguments[0];
+    if (call.function != "allocate") {
+        const bool is_functor = header == "std_function.h" && call.function == "_M_create";
+        const text type = is_any || is_functor ? without_reference(call.function_first)
+                                               : type_of_make_call(memory, call);
+        if (type.empty() || type.starts_with("(lambda at ")) return {};
+        return {printed_type(memory, type), type_evidence::make_frame};
+    }
+    std::size_t at = asking;
+    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
+    while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
+           is_listed(standard_header(frames[at].file), allocators)) {
+        ++at;
+    }
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    const read_name& caller = names.of(frames[at].function);
+    if (caller.parts.components.size() == 1) {
+        call.function = own_name_of(caller);
+        const list<text> told_by_caller = split_arguments(memory, caller.parts.last().arguments);
+        if (!told_by_caller.empty()) call.function_first = told_by_caller[0];
+    } else {
+        call = caller.call;
+    }
+    const text type = type_of_container_call(memory, call);
+    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
+    return type_of_container(names, frames, at, sources, knowledge);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP

@@ -1,0 +1,116 @@
+// declared_variable.hpp - how a variable is declared, by the source text before a place.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp and bare_requests.hpp
+// Threads:  any
+// Memory:   none
+//
+// With -g1 the debug information has no variables:
+//
+//     void load(std::vector<part>& parts) {
+//         parts.push_back({});                 // std::vector<part>, its tokens: std :: vector < part >
+//     }
+//
+// A name that may be declared here in a way that is not understood has no answer.
+
+#ifndef ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+#define ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/source_tokens.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct declared_variable {
+    std::size_t at = 0;     // the token of its name
+    std::size_t begin = 0;  // its type, without const and &
+    std::size_t end = 0;    // 0: not known
+
+    bool is_known() const noexcept { return end != 0; }
+};
+
+// The first token of the type whose last token is before `end`; 0: it is not understood.
+inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    std::size_t at = end - 1;
+    while (at > 1 && tokens[at].spelling == "*") --at;
+    if (tokens[at].spelling == ">") {
+        int depth = 0;
+        for (;; --at) {
+            const text token = tokens[at].spelling;
+            if (at < 2 || is_listed(token, "; { } =")) return 0;
+            if (token == ">") ++depth;
+            if (token == "<" && --depth == 0) break;
+            if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+        --at;
+    }
+    if (!is_word(tokens[at].spelling)) return 0;
+    while (at > 1 && builtin_type{}.take(tokens[at - 1].spelling)) --at;
+    while (at > 1 && tokens[at - 1].spelling == "::") {
+        if (!is_word(tokens[at - 2].spelling)) return 0;
+        at -= 2;
+    }
+    return at;
+}
+
+// What the name at `at` declares, if it does.
+inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    declared_variable found;
+    found.at = at;
+    if (at + 1 >= tokens.size() || !is_listed(tokens[at + 1].spelling, "; ( { = , ) :")) return {};
+    std::size_t end = at;
+    while (end > 1 && is_listed(tokens[end - 1].spelling, "& const")) --end;
+    found.begin = begin_of_type(file, end);
+    std::size_t before = found.begin;
+    constexpr text specifiers =
+        "static const thread_local constexpr inline mutable volatile extern";
+    while (before > 1 && is_listed(tokens[before - 1].spelling, specifiers)) --before;
+    const bool is_alone = found.begin != 0 && is_listed(tokens[before - 1].spelling, "; { } ( , :");
+    if (is_alone) found.end = end;
+    return found;
+}
+
+// Searches the blocks around the token at `from`, the innermost first; that token may be the
+// declaration.
+inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    const text name = tokens[from].spelling;
+    constexpr std::size_t most_tokens = 4096;
+    bool is_in_header = false;  // of a block around the place, which may have parameters
+    for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
+        const text token = tokens[--at].spelling;
+        if (token == "}" || (token == ")" && !is_in_header)) {
+            if (file.partner(at) == 0) return {};
+            if (token == "}") is_in_header = false;
+            at = file.partner(at);
+        } else if (token == "{") {
+            is_in_header = true;
+        } else if (token == ";") {
+            is_in_header = false;
+        } else if (token == name) {
+            const text before = tokens[at - 1].spelling;
+            constexpr text in_expressions =
+                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
+            if (!is_listed(before, in_expressions)) return declared_there(file, at);
+        }
+    }
+    return {};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP

@@ -20,6 +20,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_type.hpp>
@@ -39,29 +40,28 @@ struct declared_variable {
     bool is_known() const noexcept { return end != 0; }
 };
 
-// The first token of the type whose last token is before `end`; 0: it is not understood.
+// The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
+// not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
     const list<source_token>& tokens = file.tokens();
-    std::size_t at = end - 1;
-    while (at > 1 && tokens[at].spelling == "*") --at;
-    if (tokens[at].spelling == ">") {
+    std::size_t at = end;
+    while (at > 1 && tokens[at - 1].spelling == "*") --at;
+    for (;;) {
         int depth = 0;
-        for (;; --at) {
+        do {
+            if (--at < 1) return 0;
             const text token = tokens[at].spelling;
-            if (at < 2 || is_listed(token, "; { } =")) return 0;
+            if (is_listed(token, "; { } =")) return 0;
             if (token == ">") ++depth;
-            if (token == "<" && --depth == 0) break;
+            if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
-        }
+        } while (depth > 0);
+        if (tokens[at].spelling == "<") --at;
+        if (!is_word(tokens[at].spelling)) return 0;
+        while (at > 1 && builtin_type{}.take(tokens[at - 1].spelling)) --at;
+        if (at < 3 || tokens[at - 1].spelling != "::") return at;
         --at;
     }
-    if (!is_word(tokens[at].spelling)) return 0;
-    while (at > 1 && builtin_type{}.take(tokens[at - 1].spelling)) --at;
-    while (at > 1 && tokens[at - 1].spelling == "::") {
-        if (!is_word(tokens[at - 2].spelling)) return 0;
-        at -= 2;
-    }
-    return at;
 }
 
 // What the name at `at` declares, if it does.
@@ -83,11 +83,12 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 }
 
 // Searches the blocks around the token at `from`, the innermost first; that token may be the
-// declaration.
+// declaration. Namespaces are not searched: a base class may have another variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const list<source_token>& tokens = file.tokens();
     const text name = tokens[from].spelling;
     constexpr std::size_t most_tokens = 4096;
+    declared_variable found;
     bool is_in_header = false;  // of a block around the place, which may have parameters
     for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
         const text token = tokens[--at].spelling;
@@ -96,14 +97,17 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (token == "}") is_in_header = false;
             at = file.partner(at);
         } else if (token == "{") {
+            const bool is_searched = kind_of_block(tokens, at) != block_kind::of_namespace;
+            if (found.at != 0) return is_searched ? found : declared_variable{};
             is_in_header = true;
         } else if (token == ";") {
             is_in_header = false;
-        } else if (token == name) {
-            const text before = tokens[at - 1].spelling;
+        } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            if (!is_listed(before, in_expressions)) return declared_there(file, at);
+            if (is_listed(tokens[at - 1].spelling, in_expressions)) continue;
+            found = declared_there(file, at);
+            if (!found.is_known() || is_in_header) return found;
         }
     }
     return {};

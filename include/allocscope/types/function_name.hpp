@@ -47,6 +47,13 @@ struct function_name {
     const name_component& last() const noexcept { return components.back(); }
 };
 
+inline bool has_arguments(const function_name& function) noexcept {
+    for (const name_component& each : function.components) {
+        if (!each.arguments.empty()) return true;
+    }
+    return false;
+}
+
 constexpr text anonymous_namespace = "(anonymous namespace)";
 constexpr std::size_t max_name_components = 256;
 

@@ -255,7 +255,8 @@ private:
     // The block may be that of a `new` in a default argument, and its size would not tell. Outside
     // of templates only clang names the `new` itself, and it never does so for a default argument.
     bool is_doubtful(text own) const {
-        if (is_at_begin_ && headers_.empty() && instantiated_.empty()) return false;
+        const bool is_in_template = !headers_.empty() || has_arguments(name_);
+        if (is_at_begin_ && !is_in_template) return false;
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
@@ -333,6 +334,12 @@ private:
         std::size_t count = before;
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
             if (tokens[i].spelling == "auto") ++count;
+        }
+        // In a lambda, or a class, inside of that one the name is that of the inner one.
+        for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
+            const bool is_lambda =
+                tokens[i].spelling == "]" && is_listed(tokens[i + 1].spelling, "( {");
+            if (is_lambda || is_listed(tokens[i].spelling, "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
         if (open < 1 || tokens[open - 1].spelling != "]" || arguments.size() != count) return {};

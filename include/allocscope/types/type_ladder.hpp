@@ -210,13 +210,6 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
             type_evidence::unsized_vtable};
 }
 
-ALLOCSCOPE_FAST_PATH bool has_arguments(const function_name& function) noexcept {
-    for (const name_component& each : function.components) {
-        if (!each.arguments.empty()) return true;
-    }
-    return false;
-}
-
 // `knowledge` is about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
@@ -228,6 +221,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
+    frame.function = called_name(names, frames, asking, sources, knowledge);
     const read_name& own = names.of(frame.function);
     if (has_arguments(own.parts) && asking + 1 < frames.size() &&
         frames[asking + 1].function != frame.function &&

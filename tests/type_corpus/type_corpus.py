@@ -145,7 +145,8 @@ def main():
         if "clang" not in compiler:  # the table has these for both compilers
             check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
             check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)
-            check(bench, "-g1", "-O2", ["-g1"], 78.0)
+            check(bench, "-g1", "-O0", ["-g1"], 96.5)
+        check(bench, "-g1", "-O2", ["-g1"], 95.0)
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():

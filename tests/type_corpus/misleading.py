@@ -1,0 +1,256 @@
+"""misleading.py COMPILER FLAGS... -- OBJECTS...
+
+Lines whose types are easily mistaken: variables that hide others, containers in containers, classes
+that inherit what allocates. No row may have a type that is not written beside its line; `?` may
+stand anywhere, but not too often. With -g, and with -g1, where the source has to tell more.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PRELUDE = r"""
+#include <allocscope/allocscope.hpp>
+#include <vector>
+#include <map>
+#include <set>
+#include <list>
+#include <deque>
+#include <queue>
+#include <stack>
+#include <forward_list>
+#include <unordered_map>
+#include <unordered_set>
+#include <memory>
+#include <string>
+#include <any>
+#include <functional>
+#include <utility>
+#include <tuple>
+#include <optional>
+#include <cstdio>
+#include <cstdlib>
+void* volatile sink;
+template <class T> __attribute__((always_inline)) inline void keep(T* object) {
+    sink = (void*)object;
+    asm volatile("" : : "r"(object) : "memory");
+}
+template <class T> __attribute__((always_inline)) inline void hold(T&& value) {
+    using kept = std::decay_t<T>;
+    alignas(kept) static unsigned char storage[sizeof(kept)];
+    keep(::new (static_cast<void*>(storage)) kept(std::move(value)));
+}
+namespace { struct hid { long a[5]; int b = 1; }; struct hid2 { long a[5]; int b = 2; }; }
+struct pl { long a[3]; };
+struct withv { std::vector<short> v; withv() : v(7) {} };
+struct baseb { std::vector<long> v; };
+template <class T> struct mk { static T* make() { return new T(); } };
+template <class T> struct mkp : mk<T*> {};
+template <class T> struct mk2 {
+    static T* make(int) { return new T(); }
+    static T* both() { return make(1); }
+};
+std::vector<char> v;
+#define VEC std::vector<int>
+#define NEWX(T) new T
+#define NEWY(T) new T()
+"""
+
+# A line, and the types that its rows may have. `F` begins the function of the line, `@` is its
+# number.
+LINES = [
+    ("F { std::vector<hid> v; { std::vector<int> v; v.resize(3); "
+     "hold(std::move(v)); } }", ["int"]),
+    ("F { std::vector<int> v; { std::vector<hid> v; v.resize(3); "
+     "hold(std::move(v)); } }", ["hid"]),
+    ("F { std::vector<hid> v; auto g = [](std::vector<int>& v) { v.resize(9); }; "
+     "static std::vector<int> w; g(w); keep(&w); }", ["int"]),
+    ("F { std::vector<hid> v; auto g = [](auto& v) { v.resize(9); }; static "
+     "std::vector<int> w; g(w); keep(&w); }", ["int"]),
+    ("F { std::vector<withv> v(1); hold(std::move(v)); }", ["short", "withv"]),
+    ("F { std::map<int, std::vector<hid>> m; m[3].resize(4); hold(std::move(m)); }",
+     ["hid", "std::pair<const int, std::vector<hid>>"]),
+    ("F { std::map<int, withv> m; m[3]; hold(std::move(m)); }",
+     ["short", "std::pair<const int, withv>"]),
+    ("F { std::list<std::list<hid>> l(1); l.front().push_back(hid()); "
+     "hold(std::move(l)); }", ["hid", "std::list<hid>"]),
+    ("F { std::list<std::list<hid>> a(1); a.front().push_back(hid()); static "
+     "std::list<std::list<hid>> l; l = a; keep(&l); }", ["hid", "std::list<hid>"]),
+    ("F { std::vector<std::vector<hid>> a(1, std::vector<hid>(2)); static "
+     "std::vector<std::vector<hid>> l; l.push_back(a[0]); keep(&l); "
+     "hold(std::move(a)); }", ["hid", "std::vector<hid>"]),
+    ("F { std::vector<std::vector<hid>> a(1, std::vector<hid>(2)); static "
+     "std::vector<std::vector<hid>> l; l.insert(l.end(), 3, a[0]); keep(&l); "
+     "hold(std::move(a)); }", ["hid", "std::vector<hid>"]),
+    ("F { std::vector<std::list<hid>> a(1, std::list<hid>(2)); hold(std::move(a)); }",
+     ["hid", "std::list<hid>"]),
+    ("F { std::list<std::vector<hid>> a(1, std::vector<hid>(2)); "
+     "hold(std::move(a)); }", ["hid", "std::vector<hid>"]),
+    ("F { std::deque<std::vector<hid>> a(1, std::vector<hid>(2)); "
+     "hold(std::move(a)); }", ["hid", "std::vector<hid>", "std::vector<hid>*"]),
+    ("F { static std::stack<std::vector<hid>, std::vector<std::vector<hid>>> s; "
+     "s.push(std::vector<hid>(3)); keep(&s); }", ["hid", "std::vector<hid>"]),
+    ("F { static std::priority_queue<int, std::vector<int>, std::greater<int>> s; "
+     "s.push(3); keep(&s); }", ["int"]),
+    ("struct D@ : baseb { void go() { v.resize(20); } }; F { static D@ d; d.go(); "
+     "keep(&d); }", ["long"]),
+    ("struct E@ { std::vector<pl> v; void go(); }; inline void E@::go() { "
+     "v.resize(20); } F { static E@ d; d.go(); keep(&d); }", ["pl"]),
+    ("F { static baseb b; b.v.reserve(8); keep(&b); }", ["long"]),
+    ("F { static baseb b; auto& v = b.v; v.reserve(8); keep(&b); }", ["long"]),
+    ("F { static VEC v; v.reserve(8); keep(&v); }", ["int"]),
+    ("F { using hid = int; static std::vector<hid> v; v.reserve(8); keep(&v); }", ["hid", "int"]),
+    ("F { struct hid { char c[77]; }; static std::vector<hid> v; v.reserve(8); "
+     "keep(&v); }", ["f@()::hid", "hid"]),
+    ("F { keep(mkp<hid>::make()); }", ["hid*"]),
+    ("F { keep(mkp<pl>::make()); }", ["pl*"]),
+    ("F { keep(mk<hid>::make()); keep(mk<hid2>::make()); }", ["hid", "hid2"]),
+    ("F { keep(mk2<hid>::both()); }", ["hid"]),
+    ("F { keep(mk2<mk2<hid>>::make(2)); }", ["mk2<hid>"]),
+    ("F { keep(NEWX(hid)); keep(NEWY(hid2)); }", ["hid", "hid2"]),
+    ("F { using hid = short; keep(NEWX(hid)); }", ["hid", "short"]),
+    ("F { auto g = [](auto v) { auto h = [](auto w) { return new decltype(w)(w); }; "
+     "keep(h(1)); return new decltype(v)(v); }; keep(g(hid())); }", ["hid", "int"]),
+    ("F { auto g = [](auto v) { auto h = [v](auto) { return new decltype(v)(v); }; "
+     "return h(1); }; keep(g(hid())); }", ["hid"]),
+    ("F { auto g = [](auto v, int, auto w) { keep(new decltype(w)(w)); return new "
+     "decltype(v)(v); }; keep(g(hid(), 1, 'c')); }", ["char", "hid"]),
+    ("F { auto g = [](auto& v) { return new std::decay_t<decltype(v)>(v); }; hid x{}; "
+     "keep(g(x)); }", ["hid", "std::decay_t<hid&>"]),
+    ("F { int one = 1; { static hid one; keep(new decltype(one)); } keep(&one); }", ["hid"]),
+    ("F { const hid* one = nullptr; keep(new decltype(one)); }", ["const hid*", "hid*"]),
+    ("F { static unsigned long one; keep(new decltype(one)); keep(&one); }", ["unsigned long"]),
+    ("F { static std::unordered_map<int, hid> m; m.emplace(1, hid()); m.insert({2, "
+     "hid()}); keep(&m); }", ["hash buckets", "std::pair<const int, hid>"]),
+    ("F { static std::unordered_set<hid*> m; m.insert(nullptr); keep(&m); }",
+     ["hash buckets", "hid*"]),
+    ("F { static std::unordered_map<std::string, std::vector<hid>> m; m[\"a string "
+     "that is long enough to allocate\"].push_back(hid()); keep(&m); }",
+     ["char", "hash buckets", "hid", "std::pair<const std::string, std::vector<hid>>"]),
+    ("F { hold(std::make_shared<std::vector<hid>>(4)); }", ["hid", "std::vector<hid>"]),
+    ("F { hold(std::make_unique<withv>()); }", ["short", "withv"]),
+    ("F { hold(std::make_unique<std::vector<hid>>(4)); }", ["hid", "std::vector<hid>"]),
+    ("F { static std::any a; a = hid(); keep(&a); }", ["hid"]),
+    ("F { static std::any a; a.emplace<hid>(); keep(&a); }", ["hid"]),
+    ("F { static std::any a; a.emplace<std::vector<hid>>(3); keep(&a); }",
+     ["hid", "std::vector<hid>"]),
+    ("F { hold(std::any(std::in_place_type<hid>)); }", ["hid"]),
+    ("F { static std::function<void()> g; hid h{}; g = [h] { keep(&h); }; auto c = "
+     "g; keep(&g); hold(std::move(c)); }", ["f@()::{lambda}", "f@::{lambda}"]),
+    ("F { std::tuple<std::vector<hid>, std::vector<int>> t(std::vector<hid>(3), "
+     "std::vector<int>(4)); hold(std::move(t)); }", ["hid", "int"]),
+    ("F { auto p = std::make_pair(std::vector<hid>(3), std::vector<int>(4)); auto q "
+     "= p; hold(std::move(q)); hold(std::move(p)); }", ["hid", "int"]),
+    ("F { std::vector<int> a(3); std::vector<hid> b(4); hold(std::move(a)); "
+     "hold(std::move(b)); }", ["hid", "int"]),
+    ("F { static std::vector<int> a; static std::vector<hid> b; a.push_back(1); "
+     "b.push_back(hid()); keep(&a); keep(&b); }", ["hid", "int"]),
+    ("F { static std::vector<hid*> a; static std::vector<hid2*> b; "
+     "a.push_back(nullptr); b.push_back(nullptr); keep(&a); keep(&b); }", ["hid*", "hid2*"]),
+    ("F { static std::vector<std::unique_ptr<hid>> a; "
+     "a.push_back(std::make_unique<hid>()); a.emplace_back(new hid); keep(&a); }",
+     ["hid", "std::unique_ptr<hid>"]),
+    ("F { std::vector<int> w{1,2,3}; static std::vector<hid> v(w.size()); keep(&v); "
+     "hold(std::move(w)); }", ["hid", "int"]),
+    ("F { std::vector<int> w{1,2,3}; static std::vector<std::vector<int>> v{w, w}; "
+     "keep(&v); hold(std::move(w)); }", ["int", "std::vector<int>"]),
+    ("F { std::vector<hid> w(3); static std::vector<hid> v(w); keep(&v); "
+     "hold(std::move(w)); }", ["hid"]),
+    ("F { std::vector<std::string> w(3, std::string(99, 'c')); static "
+     "std::vector<std::string> v(w.begin(), w.end()); keep(&v); hold(std::move(w)); "
+     "}", ["char", "std::string"]),
+    ("F { static std::map<int, std::map<int, hid>> m; m[1][2]; keep(&m); }",
+     ["std::pair<const int, hid>", "std::pair<const int, std::map<int, hid>>"]),
+    ("F { static std::map<int, std::map<int, hid>> m; m[1]; auto n = m; "
+     "hold(std::move(n)); keep(&m); }",
+     ["std::pair<const int, hid>", "std::pair<const int, std::map<int, hid>>"]),
+    ("F { std::map<int, std::vector<hid>> m; m.emplace(1, std::vector<hid>(2)); "
+     "auto n = m; hold(std::move(n)); hold(std::move(m)); }",
+     ["hid", "std::pair<const int, std::vector<hid>>"]),
+    ("F { static std::deque<hid> d; for (int i = 0; i < 99; ++i) "
+     "d.push_back(hid()); keep(&d); }", ["hid", "hid*"]),
+    ("F { static std::list<hid> d; static std::list<hid2> v; v.push_back(hid2()); "
+     "for (auto& v : d) keep(&v); d.push_front(hid()); keep(&d); }", ["hid", "hid2"]),
+    ("F { static std::forward_list<std::vector<hid>> d; "
+     "d.push_front(std::vector<hid>(3)); keep(&d); }", ["hid", "std::vector<hid>"]),
+    ("F { static std::optional<std::vector<hid>> d; d.emplace(4); d->reserve(30); "
+     "keep(&d); }", ["hid"]),
+    ("F { static std::vector<hid> d[2]; d[1].reserve(4); keep(&d); }", ["hid"]),
+    ("F { static std::vector<std::vector<hid>> d(2); d[1].reserve(4); keep(&d); }",
+     ["hid", "std::vector<hid>"]),
+    ("F { static std::map<int, int> d; static std::vector<hid> e; d[1], "
+     "e.reserve(4); keep(&d); keep(&e); }", ["hid", "std::pair<const int, int>"]),
+    ("F { static std::vector<bool> b(700); static std::vector<bool> c; "
+     "c.push_back(true); keep(&b); keep(&c); }", ["unsigned long"]),
+    ("F { std::vector<hid> a(2), b(3); hold(std::move(a)); hold(std::move(b)); }", ["hid"]),
+    ("F { std::vector<hid> a(2); std::vector<int> b(3); auto c = sink ? "
+     "std::vector<int>(b) : std::vector<int>(4); hold(std::move(a)); "
+     "hold(std::move(b)); hold(std::move(c)); }", ["hid", "int"]),
+    ("template <class K, class V> void g@(std::map<K, V>& m) { m[K()]; } F { static "
+     "std::map<int, hid> m; g@(m); keep(&m); }", ["std::pair<const int, hid>"]),
+    ("template <class K> struct h@ { std::vector<K> v; void add() { v.reserve(8); } "
+     "}; F { static h@<hid> m; m.add(); keep(&m); }", ["hid"]),
+    ("template <class K> struct i@ { template <class U> static void add() { static "
+     "std::vector<std::pair<K, U>> v; v.reserve(8); keep(&v); } }; F { "
+     "i@<hid>::template add<int>(); i@<int>::add<hid>(); }",
+     ["std::pair<hid, int>", "std::pair<int, hid>"]),
+]
+
+MAIN = r"""
+    for (const auto& row : window.stats()) {
+        std::printf("%d\t%s\n", row.line, row.type);
+    }
+    std::fflush(stdout);
+    std::_Exit(0);
+}
+"""
+
+
+def program(lines):
+    """Its text, and the number of the first line."""
+    text = PRELUDE.lstrip("\n")
+    first = text.count("\n") + 1
+    text += "".join(source + "\n" for source, _ in lines)
+    text += 'int main() {\n    const allocscope::scope window{"misleading"};\n'
+    text += "".join(f"    f{number}();\n" for number in range(len(lines)))
+    return text + MAIN.lstrip("\n"), first
+
+
+def main():
+    compiler, *rest = sys.argv[1:]
+    at = rest.index("--")
+    function = "__attribute__((noinline)) void f@() "
+    lines = [(re.sub(r"\bF (?={)", function, source, count=1).replace("@", str(number)),
+              [each.replace("@", str(number)) for each in types])
+             for number, (source, types) in enumerate(LINES)]
+    text, first = program(lines)
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "misleading.cpp"
+        source.write_text(text, encoding="utf-8")
+        for level, form, most_unknown in (("-O0", "-g1", 10), ("-O2", "-g1", 35), ("-O2", "-g", 5)):
+            built = pathlib.Path(folder) / "program"
+            subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],
+                            "-pthread", "-o", built], check=True, timeout=900)
+            rows = subprocess.run([built], check=True, timeout=600, capture_output=True,
+                                  text=True).stdout.splitlines()
+            unknown = 0
+            for row in rows:
+                number, type_ = row.split("\t")
+                at_line = int(number) - first
+                if type_ == "?" or type_.startswith("begins with "):
+                    unknown += 1
+                elif 0 <= at_line < len(lines) and type_ not in lines[at_line][1]:
+                    problems.append(f"{level} {form}: {type_}, expected one of "
+                                    f"{lines[at_line][1]}: {lines[at_line][0]}")
+            if len(rows) < len(lines) or unknown > most_unknown:
+                problems.append(f"{level} {form}: {len(rows)} rows, {unknown} of them `?`")
+            print(f"{level} {form}: {len(rows)} rows, {unknown} of them `?`, none wrong")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    main()

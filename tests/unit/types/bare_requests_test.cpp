@@ -1,0 +1,194 @@
+#include <allocscope/types/bare_requests.hpp>
+#include <allocscope/types/type_ladder.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/types/marked_source.hpp"
+
+using allocscope::plain::arena;
+using allocscope::plain::list;
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::source_cache;
+using allocscope::symbolize::type_answer;
+using allocscope::symbolize::type_evidence;
+
+namespace {
+
+struct library_frame {
+    const char* function;
+    const char* header;
+};
+
+// The frames of the library, and then the user's at the mark of the source.
+std::string type_of(const std::vector<library_frame>& stack, const std::string& source,
+                    const char* function = "load()", const char* folder = "/usr/include/c++/12/") {
+    const allocscope_test::marked_source marked{source};
+    arena memory;
+    std::vector<std::string> paths;
+    for (const library_frame& each : stack) paths.push_back(std::string{folder} + each.header);
+    list<code_frame> frames{memory};
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+        code_frame frame;
+        frame.function = stack[i].function;
+        frame.file = paths[i].c_str();
+        frame.line = 1;
+        frame.column = 1;
+        frame.is_inlined = true;
+        frames.push_back(frame);
+    }
+    code_frame user;
+    user.function = function;
+    user.file = marked.path().c_str();
+    user.line = marked.line();
+    user.column = marked.column();
+    frames.push_back(user);
+    source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    return {answer.name.data(), answer.name.size()};
+}
+
+// What `vector` or one of its functions allocates.
+std::string of_vector(const std::string& source, const char* called = "vector",
+                      const char* function = "load()") {
+    return type_of({{"allocate", "bits/new_allocator.h"},
+                    {"allocate", "bits/alloc_traits.h"},
+                    {"_M_allocate", "bits/stl_vector.h"},
+                    {called, "bits/stl_vector.h"}},
+                   source, function);
+}
+
+}  // namespace
+
+TEST_CASE("bare_requests: functions that name what they make") {
+    CHECK(type_of({{"make_unique<app::part[]>", "bits/unique_ptr.h"}}, "@f();") == "app::part");
+    CHECK(type_of({{"make_unique<app::part>", "mine.h"}}, "@f();", "load()", "/home/") == "?");
+    CHECK(type_of({{"_S_create<part&>", "any"}, {"any<part&>", "any"}}, "@f();") == "part");
+    CHECK(type_of({{"_S_create<int>", "any"}, {"f<part>", "any"}}, "@f();") == "?");
+    CHECK(type_of({{"_M_create<const call&>", "bits/std_function.h"}}, "@f();") == "call");
+    CHECK(type_of({{"_M_create<(lambda at f.cpp:3:4)>", "bits/std_function.h"}}, "@f();") == "?");
+    CHECK(type_of({{"other<part>", "bits/unique_ptr.h"}}, "@f();") == "?");
+}
+
+TEST_CASE("bare_requests: a container's variable, where g++ and clang place its functions") {
+    CHECK(of_vector("void load() { std::vector<part> @v(3); }") == "part");
+    CHECK(of_vector("void load() { std::vector<part> v(3@); }") == "part");
+    CHECK(of_vector("void load() { std::vector<part> v{3@}; }") == "part");
+    CHECK(of_vector("void load() { keep(std::vector<part*>(3@)); }") == "part*");
+    CHECK(of_vector("void load(std::vector<part>& v) { v.@reserve(3); }", "reserve") == "part");
+    CHECK(of_vector("void load(std::vector<part>& v) { v.reserve@(3); }", "reserve") == "part");
+    CHECK(of_vector("void load(std::vector<part>& v) { v.@reserve(3); }", "resize") == "?");
+    CHECK(of_vector("void load(std::list<part>& v) { v.@resize(3); }", "resize") == "?");
+    CHECK(of_vector("void load(mine::vector<part>& v) { v.@resize(3); }", "resize") == "?");
+    CHECK(of_vector("struct s { std::vector<part> v; void f() { v.@resize(3); } };", "resize") ==
+          "part");
+    CHECK(of_vector("void load() { static const std::pmr::vector<app::part> @v(3); }") ==
+          "app::part");
+}
+
+TEST_CASE("bare_requests: a variable that is not certain") {
+    const auto resized = [](const char* source) { return of_vector(source, "resize"); };
+    CHECK(resized("std::vector<part> v;\nvoid load() { v.@resize(3); }") == "?");
+    CHECK(resized("namespace a { std::vector<part> v; void load() { v.@resize(3); } }") == "?");
+    CHECK(resized("void f(std::vector<part>& v) { } void load() { v.@resize(3); }") == "?");
+    CHECK(resized("void f() { std::vector<int> v; } struct s { std::vector<part> v; void load() { "
+                  "v.@resize(3); } };") == "part");
+    CHECK(resized("void f(std::vector<int>& v) { auto [v, w] = g(); v.@resize(3); }") == "?");
+    CHECK(resized("void f(std::vector<int>& v) { auto& v = g(); v.@resize(3); }") == "?");
+    CHECK(resized("void f(std::vector<int>& v) { [v = g()] { v.@resize(3); }; }") == "?");
+    CHECK(resized("void f(std::vector<int>& v) { for (std::vector<part>& v : g()) { v.@resize(3); "
+                  "} }") == "part");
+    CHECK(resized("void f(std::vector<int>& v) { a.v.@resize(3); }") == "?");
+    CHECK(resized("#define v w\nvoid f(std::vector<int>& v) { v.@resize(3); }") == "?");
+    const char* generic = "template <class T> void f(std::vector<T>& v) { v.@resize(3); }";
+    CHECK(of_vector(generic, "resize", "void f<part>(int)") == "part");
+    CHECK(of_vector(generic, "resize", "f") == "?");
+}
+
+TEST_CASE("bare_requests: the other containers") {
+    const auto of = [](const char* request, const char* asking, const char* called,
+                       const char* header, const char* source) {
+        return type_of({{"allocate", "bits/new_allocator.h"}, {request, asking}, {called, header}},
+                       source);
+    };
+    CHECK(of("_M_get_node", "bits/stl_tree.h", "operator[]", "bits/stl_map.h",
+             "void load(std::map<int, part>& m) { m[3@]; }") == "std::pair<const int, part>");
+    CHECK(of("_M_get_node", "bits/stl_tree.h", "operator[]", "bits/stl_map.h",
+             "void load(std::map<int, part>& m) { @m[3]; }") == "std::pair<const int, part>");
+    CHECK(of("_M_get_node", "bits/stl_tree.h", "insert", "bits/stl_set.h",
+             "void load(std::set<part*>& s) { s.@insert(p); }") == "part*");
+    CHECK(of("_M_allocate_map", "bits/stl_deque.h", "deque", "bits/stl_deque.h",
+             "void load() { std::deque<part> @d; }") == "part*");
+    CHECK(of("_M_allocate_node", "bits/stl_deque.h", "queue<>", "bits/stl_queue.h",
+             "void load() { std::queue<part> @q; }") == "part");
+    CHECK(of("_M_allocate_buckets", "bits/hashtable.h", "f", "bits/hashtable.h", "@f();") ==
+          "hash buckets");
+    CHECK(of("_M_allocate", "bits/stl_bvector.h", "vector", "bits/stl_bvector.h",
+             "void load() { std::vector<bool> @v(3); }") == "unsigned long");
+    CHECK(of("_M_allocate_node", "bits/hashtable_policy.h", "operator[]", "bits/unordered_map.h",
+             "void load(std::map<int, part>& m) { m[3@]; }") == "?");
+}
+
+TEST_CASE("bare_requests: an element that another container makes may allocate, too") {
+    const char* source = "void load() { std::vector<std::vector<part>> @v(2, w); }";
+    const auto inside = [&](const char* made, const char* header, const char* called = "vector") {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {called, "bits/stl_vector.h"},
+                        {made, header},
+                        {"vector", "bits/stl_vector.h"}},
+                       source);
+    };
+    CHECK(inside("_Construct<std::vector<part>, int>", "bits/stl_construct.h") == "part");
+    CHECK(inside("_Construct<mine, int>", "bits/stl_construct.h") == "?");
+    CHECK(inside("_Construct<std::vector<part>, int>", "bits/stl_construct.h", "g") == "?");
+    CHECK(inside("mine", "bits/stl_pair.h") == "?");
+    CHECK(inside("operator=", "bits/vector.tcc") == "?");
+    CHECK(inside("_M_insert", "bits/stl_vector.h") == "std::vector<part>");
+}
+
+TEST_CASE("bare_requests: the whole name of a function says more than the source") {
+    CHECK(type_of({{"allocate", "bits/new_allocator.h"},
+                   {"_M_allocate", "bits/stl_vector.h"},
+                   {"std::vector<app::part, std::allocator<app::part> >::_M_default_append(int)",
+                    "bits/vector.tcc"},
+                   {"resize", "bits/stl_vector.h"}},
+                  "@f();") == "app::part");
+}
+
+TEST_CASE("bare_requests: the arguments of a class are where its function is called") {
+    const auto type_at_call = [](const std::string& source, const char* function = "load()") {
+        const std::string maker =
+            "template <class T> struct maker { static T* make() { return @new T; } };\n"
+            "template <class T> struct derived : maker<T*> {};\n";
+        const allocscope_test::marked_source called{maker};
+        const allocscope_test::marked_source caller{source};
+        arena memory;
+        list<code_frame> frames{memory};
+        for (const auto* each : {&called, &caller}) {
+            code_frame frame;
+            frame.function = each == &called ? "make" : function;
+            frame.file = each->path().c_str();
+            frame.line = each->line();
+            frame.column = each->column();
+            frame.is_inlined = each == &called;
+            frames.push_back(frame);
+        }
+        source_cache sources;
+        allocscope::symbolize::read_names names{memory};
+        const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+        return std::string{answer.name.data(), answer.name.size()};
+    };
+    CHECK(type_at_call("void load() { @maker<app::part>::make(); }") == "app::part");
+    CHECK(type_at_call("void load() { keep@(maker<part>::make()); }") == "part");
+    CHECK(type_at_call("void load() { maker<part>::make(@); }") == "part");
+    CHECK(type_at_call("void load() { keep@(maker<part>::make(), maker<int>::make()); }") == "?");
+    CHECK(type_at_call("void load() { @derived<part>::make(); }") == "?");
+    CHECK(type_at_call("void load() { @maker::make(); }") == "?");
+    CHECK(type_at_call("template <class U> void load() { @maker<U>::make(); }",
+                       "void load<part>()") == "part");
+    CHECK(type_at_call("template <class U> void load() { @maker<U>::make(); }", "load") == "?");
+}

@@ -101,22 +101,16 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
 // Searches the blocks around the token at `before`, the innermost first.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     const list<source_token>& tokens = file.tokens();
-    constexpr std::size_t most_tokens = 4096;
-    local_name found;
-    for (std::size_t left = most_tokens, at = before; left != 0 && at > 1; --left) {
-        const text token = tokens[--at].spelling;
-        if (token == "}") {
-            const std::size_t open = file.partner(at);
-            if (open == 0 || open > at) return {};
-            at = open;
-        } else if (token == "{") {
-            const block_kind kind = kind_of_block(tokens, at);
-            if (kind == block_kind::of_namespace) return {};
-            found.is_of_function = kind == block_kind::of_function;
-            if (found.what != local_name::kind::none) return found;
-        } else if (found.what == local_name::kind::none) {
-            found = declared_at(tokens, at, before, name);
-        }
+    for (const name_declaration* each = file.last_declared(name); each != nullptr;
+         each = file.declared_before(*each)) {
+        const bool is_around =
+            each->at < before && each->block != 0 && file.partner(each->block) > before;
+        if (!is_around) continue;
+        const block_kind kind = kind_of_block(tokens, each->block);
+        if (kind == block_kind::of_namespace) return {};
+        local_name found = declared_at(tokens, each->at, before, name);
+        found.is_of_function = kind == block_kind::of_function;
+        if (found.what != local_name::kind::none) return found;
     }
     return {};
 }

@@ -55,6 +55,13 @@ struct new_expression {
     std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
+// A word of declarations: `using name`, `struct name`, or the `typedef` before `name;`.
+struct name_declaration {
+    std::uint32_t at;        // the token of the name, or of `typedef`
+    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
+    std::uint32_t previous;  // the number + 1 of the one before it with that name; 0: there is none
+};
+
 class source_outline {
 public:
     // `source` must live as long as the outline.
@@ -66,7 +73,10 @@ public:
           edges_(memory),
           names_(memory),
           defaults_(memory),
-          classes_(memory) {
+          classes_(memory),
+          blocks_(memory),
+          declarations_(memory),
+          declared_(memory) {
         for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
@@ -111,6 +121,15 @@ public:
             only = &each;
         }
         return only;
+    }
+
+    // The last declaration of a name, and the one before it; null: there is none.
+    const name_declaration* last_declared(text name) const noexcept {
+        const std::uint32_t* found = declared_.find(name);
+        return found != nullptr ? &declarations_[*found - 1] : nullptr;
+    }
+    const name_declaration* declared_before(const name_declaration& each) const noexcept {
+        return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
     }
 
     // A type or a namespace of this file.
@@ -194,6 +213,15 @@ private:
     void see(std::size_t at) {
         const text token = tokens()[at].spelling;
         switch (token.front()) {
+            case '{':
+                blocks_.push_back(static_cast<std::uint32_t>(at));
+                break;
+            case '}':
+                while (!blocks_.empty() && partners_[at] != 0 && blocks_.back() > partners_[at]) {
+                    blocks_.pop_back();
+                }
+                if (!blocks_.empty()) blocks_.pop_back();
+                break;
             case 'n':
                 if (token == "new") read_new(at);
                 if (token == "namespace") read_definition(at + 1);
@@ -201,6 +229,7 @@ private:
             case 'u':
                 if (token == "using") read_using(at);
                 if (token == "union") read_definition(at + 1);
+                if (token == "using" || token == "union") declare(text_at(at + 1), at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
@@ -208,6 +237,7 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
+                    declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
                     names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
@@ -217,10 +247,19 @@ private:
                 break;
             case 'e':
                 if (token == "enum") read_definition(at + 1);
+                if (token == "enum") declare(text_at(at + 1), at + 1);
                 break;
             default:
                 break;
         }
+    }
+
+    void declare(text name, std::size_t at) {
+        if (!is_word(name)) return;
+        std::uint32_t& last = declared_[name];
+        const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
+        declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
+        last = static_cast<std::uint32_t>(declarations_.size());
     }
 
     // `struct alignas(64) name`, `struct [[deprecated]] name`.
@@ -429,6 +468,7 @@ private:
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
             names_[tokens()[i - 1].spelling] |= meaning;
+            declare(tokens()[i - 1].spelling, at);
             return;
         }
     }
@@ -443,6 +483,9 @@ private:
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
     table<text, std::uint32_t> classes_;   // the token of the name
+    list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
+    list<name_declaration> declarations_;
+    table<text, std::uint32_t> declared_;  // the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
 

@@ -461,7 +461,7 @@ inline void write_escaped_byte(char byte, char* out) noexcept {
 
 // Characters that draw nothing but change how the rest of the line is read: C1 controls, line and
 // paragraph separators, and the marks that set or end a direction of writing.
-ALLOCSCOPE_FAST_PATH bool is_hidden_control(std::uint32_t code_point) noexcept {
+inline bool is_hidden_control(std::uint32_t code_point) noexcept {
     return code_point < 0xa0U || code_point == 0x61cU ||
            (code_point >= 0x200bU && code_point <= 0x200fU) ||
            (code_point >= 0x2028U && code_point <= 0x202eU) ||
@@ -1085,29 +1085,29 @@ inline bool is_counted(const snapshot_data* data) noexcept {
 }
 
 // Relaxed is enough: the caller holds a reference, so the block cannot be freed in the meantime.
-ALLOCSCOPE_FAST_PATH void add_reference(snapshot_data* data) noexcept {
+inline void add_reference(snapshot_data* data) noexcept {
     if (is_counted(data)) __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
 // Release, so that this owner's reads come before the free; acquire for the last owner, which frees
 // the block.
-ALLOCSCOPE_FAST_PATH void drop_reference(snapshot_data* data) noexcept {
+inline void drop_reference(snapshot_data* data) noexcept {
     if (!is_counted(data)) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
 }
 
-ALLOCSCOPE_FAST_PATH const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
+inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
     return data != nullptr ? *data : snapshot_of_no_window;
 }
 
 // Whether a window was counted, even if there was no memory for its rows.
-ALLOCSCOPE_FAST_PATH bool has_totals(const snapshot::window_info& info) noexcept {
+inline bool has_totals(const snapshot::window_info& info) noexcept {
     return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_FAST_PATH snapshot::snapshot() noexcept : data_(nullptr) {}
+inline snapshot::snapshot() noexcept : data_(nullptr) {}
 
 inline snapshot::snapshot(const snapshot& other) noexcept : data_(other.data_) {
     detail::add_reference(data_);
@@ -1162,7 +1162,7 @@ inline const snapshot::window_info& snapshot::info() const noexcept {
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH const stack_table* stacks_of(const snapshot_data* data) {
+inline const stack_table* stacks_of(const snapshot_data* data) {
     const snapshot_data& known = data_or_nothing(data);
     return known.stacks != nullptr ? known.stacks(known) : nullptr;
 }
@@ -1261,7 +1261,7 @@ __attribute__((visibility("hidden"))) inline constexpr check_data check_without_
 __attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
 
-ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
+inline check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written
 }
 
@@ -1270,12 +1270,12 @@ inline check_data* refused_check(const engine* found) noexcept {
     return shared_check(found == nullptr ? check_without_engine : check_of_other_version);
 }
 
-ALLOCSCOPE_FAST_PATH void hold_check(check_data* data) noexcept {
+inline void hold_check(check_data* data) noexcept {
     if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
     __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
-ALLOCSCOPE_FAST_PATH void drop_check(check_data* data) noexcept {
+inline void drop_check(check_data* data) noexcept {
     if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
 }
@@ -2421,7 +2421,7 @@ namespace detail {
 
 ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
     const engine* used = usable_engine();
-    if (used == nullptr || lines == nullptr || lines[0] == '\0') return;
+    if (used == nullptr || lines[0] == '\0') return;
     char message[256] = {};
     if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
@@ -2453,7 +2453,7 @@ inline leak_check::leak_check(const char* name, const leak_options& wanted,
 }
 
 inline void leak_check::expect(const leak_options& wanted) noexcept {
-    expected_.lines = wanted.expected != nullptr ? wanted.expected : "";
+    expected_.lines = wanted.expected;
     if (expected_.test_by_symbols != nullptr) return;  // a framework's, which calls the user's
     expected_.test = wanted.is_expected;
     expected_.context = wanted.expected_context;
@@ -2572,7 +2572,7 @@ struct fault_run {
     const char* site;    // of the failed allocation, as file:line; "" when unknown
     const char* detail;  // what() of another exception
 
-    ALLOCSCOPE_FAST_PATH bool is_good() const noexcept {
+    bool is_good() const noexcept {
         return outcome != fault_outcome::threw_other && leaked_objects == 0;
     }
 };
@@ -2721,7 +2721,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data*
     asked.window = about_window.window;
     asked.nth = nth;
     asked.detail = what;
-    asked.expected = wanted.expected != nullptr ? wanted.expected : "";
+    asked.expected = wanted.expected;
     const bool has_failed = fault.failed() != 0;
     if (asked.window == 0 || !used.add_sweep_run(sweep, asked)) return sweep_step::gave_up;
     return has_failed ? sweep_step::go_on : sweep_step::was_last;
@@ -2740,7 +2740,7 @@ fault_sweep for_each_allocation_failing(Work&& work, const sweep_options& wanted
         return fault_sweep{check_result{detail::refused_check(detail::find_engine())}};
     }
     for (std::uint64_t i = 0; i < warm_up; ++i) work();
-    detail::sweep_data* sweep = used->begin_sweep(wanted.name != nullptr ? wanted.name : "");
+    detail::sweep_data* sweep = used->begin_sweep(wanted.name);
     if (sweep == nullptr) {
         return fault_sweep{check_result{detail::shared_check(detail::check_without_memory)}};
     }
@@ -3209,13 +3209,13 @@ public:
     }
 
     bool ok() const noexcept { return ok_; }
-    ALLOCSCOPE_FAST_PATH bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
     ALLOCSCOPE_FAST_PATH byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
-    ALLOCSCOPE_FAST_PATH void fail() noexcept { ok_ = false; }
+    void fail() noexcept { ok_ = false; }
 
-    ALLOCSCOPE_FAST_PATH void seek(std::uint64_t position) noexcept {
+    void seek(std::uint64_t position) noexcept {
         if (position > bytes_.size) {
             ok_ = false;
         } else {
@@ -3635,13 +3635,13 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     return value;
 }
 
-ALLOCSCOPE_FAST_PATH bool dwarf_form_is_address(std::uint16_t form) noexcept {
+inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
     return form == dwarf::form_addr || form == dwarf::form_addrx ||
            form == dwarf::form_gnu_addr_index ||
            (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
 }
 
-ALLOCSCOPE_FAST_PATH bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
+inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
     return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
            (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
 }
@@ -4187,7 +4187,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4225,7 +4225,7 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
 
 // Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
 // counts as memory of the process. Null when they are refused.
-ALLOCSCOPE_FAST_PATH void* reserve_addresses(std::size_t bytes) noexcept {
+inline void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* addresses =
@@ -4250,7 +4250,7 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
 }
 
 // How much of the address space the process may use (RLIMIT_AS).
-ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
+inline std::size_t address_space_limit() noexcept {
     rlimit limit = {};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
@@ -4258,8 +4258,7 @@ ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
 
 // Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
 // refused, and nothing has changed.
-ALLOCSCOPE_FAST_PATH void* lengthen_reservation(void* pages, std::size_t bytes,
-                                                std::size_t wanted) noexcept {
+inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
@@ -4274,7 +4273,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 }
 
 // Like reserve_pages, but the pages are never given back and count as our own memory.
-ALLOCSCOPE_FAST_PATH void* map_pages(std::size_t bytes) noexcept {
+inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -4306,7 +4305,7 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
@@ -4341,7 +4340,7 @@ namespace plain {
 
 // Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
-ALLOCSCOPE_FAST_PATH bool is_done_with_memory(const Work& work) {
+bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     work();
     return true;
@@ -4759,7 +4758,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 #define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4770,7 +4769,7 @@ struct file_identity {
     std::uint64_t size_bytes = 0;
     std::uint64_t changed_ns = 0;
 
-    ALLOCSCOPE_FAST_PATH bool equals(const file_identity& other) const noexcept {
+    bool equals(const file_identity& other) const noexcept {
         return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
                changed_ns == other.changed_ns;
     }
@@ -4796,7 +4795,7 @@ public:
     file_reader(const file_reader&) = delete;
     file_reader& operator=(const file_reader&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept { return descriptor_ >= 0; }
+    bool is_open() const noexcept { return descriptor_ >= 0; }
     const file_identity& identity() const noexcept { return identity_; }
 
     // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
@@ -4824,7 +4823,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
@@ -4851,7 +4850,7 @@ struct build_id {
     std::size_t size = 0;  // 0: the module has none
 
     bool known() const noexcept { return size != 0; }
-    ALLOCSCOPE_FAST_PATH bool equals(const build_id& other) const noexcept {
+    bool equals(const build_id& other) const noexcept {
         return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
     }
 };
@@ -5025,7 +5024,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void fixed_codes() noexcept {
+    void fixed_codes() noexcept {
         std::uint8_t lengths[288];
         for (unsigned i = 0; i < 288; ++i) {
             lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
@@ -5165,8 +5164,7 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
 }
 
 // Returns true if the stream is complete and fills the `size` bytes at `out` exactly.
-ALLOCSCOPE_FAST_PATH bool inflate(byte_view stream, std::uint8_t* out,
-                                  std::uint64_t size) noexcept {
+inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
     return inflater{stream, out, size}.run();
 }
 
@@ -5312,7 +5310,7 @@ public:
     ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
-    ALLOCSCOPE_FAST_PATH void resize(std::size_t size) {
+    void resize(std::size_t size) {
         reserve(size);
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;
@@ -5412,7 +5410,7 @@ public:
         is_read_.resize((size + piece - 1) / piece);
     }
 
-    ALLOCSCOPE_FAST_PATH detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
+    detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
 
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
@@ -5431,7 +5429,7 @@ private:
     }
 
     // What cannot be read stays zero, and counts as unknown.
-    ALLOCSCOPE_FAST_PATH void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+    void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;
@@ -5479,7 +5477,7 @@ public:
     object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
         {
             const detail::file_reader file{path};
-            if (!file.is_open()) return;
+            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
             identity_ = file.identity();
         }
         file_bytes_ = identity_.size_bytes;
@@ -5510,18 +5508,20 @@ public:
 
     // Returns nothing if it would need more than `most` bytes, or if the compression of the section
     // is unknown; then its names are simply unknown. `late`: a large section may be read later,
-    // piece by piece, and then needs only addresses; it is set to null if all bytes have been read.
+    // piece by piece; it is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes) return {};
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            section->size > most) {
+            return {};
+        }
         const bool is_compressed = (section->flags & detail::elf_section_compressed) != 0;
         if (late != nullptr && path_ != nullptr && !is_compressed &&
-            section->size >= smallest_late && section->size <= largest_late &&
-            section->size <= file_bytes_ && section->offset <= file_bytes_ - section->size) {
+            section->size >= smallest_late && section->size <= file_bytes_ &&
+            section->offset <= file_bytes_ - section->size) {
             return read_late(memory, *section, *late);
         }
-        if (section->size > most) return {};
         if (!is_compressed) {
             return read_bytes(memory, section->offset, section->size);
         }
@@ -5533,13 +5533,13 @@ public:
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 private:
-    // A smaller section is read at once; a larger one is in no real file.
-    static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
-    static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
 
-    ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
-                                                     const detail::elf_section& section,
-                                                     detail::late_bytes*& late) const {
+    // A smaller section is read at once.
+    static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
+
+    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =
@@ -5715,13 +5715,11 @@ struct paths_of_build_id {
 // The path of a file after all links have been followed.
 class real_path {
 public:
-    ALLOCSCOPE_FAST_PATH explicit real_path(const char* path) {
+    explicit real_path(const char* path) {
         if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
     }
-    ALLOCSCOPE_FAST_PATH text path() const noexcept { return path_; }  // "": it is unknown
-    ALLOCSCOPE_FAST_PATH text folder() const noexcept {
-        return path().substr(0, path().rfind('/') + 1);
-    }
+    text path() const noexcept { return path_; }  // "": it is unknown
+    text folder() const noexcept { return path().substr(0, path().rfind('/') + 1); }
 
 private:
     char path_[PATH_MAX];
@@ -5730,8 +5728,7 @@ private:
 class debug_file_search {
 public:
     // `path` is where the module's own file can be opened.
-    ALLOCSCOPE_FAST_PATH debug_file_search(arena& memory, const object_bytes& object,
-                                           const char* path)
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
         : memory_(memory), object_(object), home_(path) {
         read_link();
     }
@@ -5905,7 +5902,7 @@ namespace detail {
 struct dwarf_extent {
     dwarf_value low, high, ranges;
 
-    ALLOCSCOPE_FAST_PATH void take(std::uint16_t name, const dwarf_value& value) noexcept {
+    void take(std::uint16_t name, const dwarf_value& value) noexcept {
         if (name == dwarf::at_low_pc) low = value;
         if (name == dwarf::at_high_pc) high = value;
         if (name == dwarf::at_ranges) ranges = value;
@@ -6098,16 +6095,15 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
     if (from != values) std::memcpy(values, from, bytes);
 }
 
-template <class T, class Less>
-bool is_before(const void* a, const void* b, const void* order) {
-    return (*static_cast<const Less*>(order))(*static_cast<const T*>(a), *static_cast<const T*>(b));
-}
-
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
 ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
     static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
-    sort_values(values, count, sizeof(T), &is_before<T, Less>, &less, scratch);
+    const comes_first first = [](const void* a, const void* b, const void* order) {
+        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
+                                                  *static_cast<const T*>(b));
+    };
+    sort_values(values, count, sizeof(T), first, &less, scratch);
 }
 
 template <class T, class Less>
@@ -6118,8 +6114,7 @@ ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
 // Index of the first of `count` values for which `is_before` is false. It must be true for all
 // values before that one and false for all after it.
 template <class T, class IsBefore>
-ALLOCSCOPE_FAST_PATH std::size_t partition_point(const T* values, std::size_t count,
-                                                 const IsBefore& is_before) {
+std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
     std::size_t begin = 0;
     while (count > 0) {
         const std::size_t half = count / 2;
@@ -6229,10 +6224,10 @@ namespace plain {
 
 // --- keys ---
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+inline std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const void* key) noexcept {
+inline std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
@@ -6365,7 +6360,7 @@ public:
     }
 
     // Returns null when it is not there.
-    ALLOCSCOPE_FAST_PATH Value* find(const Key& key) const noexcept {
+    Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
@@ -6376,7 +6371,7 @@ public:
     };
 
     // Returns the value of the key, value-initialised if the key was not there.
-    ALLOCSCOPE_FAST_PATH place insert(const Key& key) {
+    place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
@@ -6413,7 +6408,7 @@ struct address_range {
     std::uint64_t low;
     std::uint64_t high;  // exclusive
     std::uint64_t value;
-    std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
+    std::uint64_t highest;  // set by finish()
 
     ALLOCSCOPE_FAST_PATH std::uint64_t width() const noexcept { return high - low; }
 };
@@ -6485,13 +6480,10 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
         arena scratch;
         sort_in(scratch);
     }
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
-        // What ends before this range begins does not reach into a later one either.
-        std::size_t before = i;
-        while (before != 0 && ranges_[before - 1].high <= ranges_[i].low) {
-            before = ranges_[before - 1].outer;
-        }
-        ranges_[i].outer = before;
+    std::uint64_t highest = 0;
+    for (address_range& range : ranges_) {
+        if (range.high > highest) highest = range.high;
+        range.highest = highest;
     }
 }
 
@@ -6515,8 +6507,8 @@ ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
 ALLOCSCOPE_NOINLINE const address_range* address_ranges::next(walk& at) const noexcept {
     while (at.next > 0 && at.steps < most_steps) {
         ++at.steps;
-        const address_range& range = ranges_[at.next - 1];
-        at.next = range.outer;
+        const address_range& range = ranges_[--at.next];
+        if (range.highest <= at.address) break;
         if (range.high > at.address) return &range;
     }
     at.next = 0;
@@ -6569,13 +6561,13 @@ struct abbreviation {
 };
 
 // A namespace, a class or a function.
-ALLOCSCOPE_FAST_PATH bool opens_scope(std::uint16_t tag) noexcept {
+inline bool opens_scope(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
            tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
            tag == detail::dwarf::tag_subprogram;
 }
 
-ALLOCSCOPE_FAST_PATH bool names_a_type(std::uint16_t tag) noexcept {
+inline bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
@@ -6661,7 +6653,7 @@ private:
             }
             return true;
         }
-        ALLOCSCOPE_FAST_PATH bool finish() {
+        bool finish() {
             shape.attribute_count =
                 static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
             shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
@@ -6705,7 +6697,7 @@ public:
 
     bool next() noexcept;
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept { return offset_; }
+    std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
     ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
@@ -6848,8 +6840,9 @@ struct debug_unit {
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
-    const abbreviation_table* abbreviations = nullptr;  // null: it is not loaded
-    address_ranges functions;                           // value: the offset of the entry
+    bool is_loaded = false;
+    abbreviation_table abbreviations;
+    address_ranges functions;  // value: the offset of the entry
     list<entry_scope> scopes;
 };
 
@@ -6857,6 +6850,7 @@ class debug_units {
 public:
     // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
     // dwarf_in_supplement.
+    // a supplementary file.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
     // The unit that was split off from `skeleton`, read from its own sections. Empty if these
@@ -6924,23 +6918,12 @@ private:
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // For all sections together that are read as a whole. Without them, code is named by its
-    // symbols.
+    // For all sections together. Code of larger files is named by its symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-
-    // The format decides how long the values are.
-    static std::uint64_t key_of_abbreviations(const detail::dwarf_unit& header) noexcept {
-        const detail::dwarf_format& format = header.format;
-        const unsigned sizes =
-            format.version * 16U + format.address_bytes + format.offset_bytes / 8U;
-        return header.abbreviations << 8U | sizes;
-    }
 
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
-    const abbreviation_table& shared_abbreviations(const detail::dwarf_unit& header,
-                                                   step_budget* budget = nullptr);
     debug_unit* load(debug_unit& unit);
     void read_entries(debug_unit& unit);
     void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
@@ -6953,9 +6936,6 @@ private:
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
-    // By place and format. Null: one unit has it, and needed only the abbreviation of its first
-    // entry.
-    table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
@@ -6980,8 +6960,7 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
     for (const auto& each : wanted) {
         each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
                                  most_bytes - total, is_late ? each.late : nullptr);
-        const bool is_read = each.late == nullptr || *each.late == nullptr;
-        if (is_read) total += each.bytes.size;
+        total += each.bytes.size;
     }
     return sections;
 }
@@ -6994,8 +6973,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
       file_(file),
       units_(memory),
       by_address_(memory),
-      types_(memory),
-      abbreviations_(memory) {
+      types_(memory) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -7026,8 +7004,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       lowest_code_(whole.lowest_code_),
       units_(memory),
       by_address_(memory),
-      types_(memory),
-      abbreviations_(memory) {
+      types_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     arena scratch;
@@ -7074,11 +7051,8 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
     const std::uint64_t code = in.uleb();
     if (code == 0) return;
-    const bool is_first = abbreviations_.insert(key_of_abbreviations(header)).is_new;
-    const abbreviation_table& table =
-        is_first ? *scratch.make<abbreviation_table>(scratch, sections_.abbreviations, header, code,
-                                                     &abbreviation_budget)
-                 : shared_abbreviations(header, &abbreviation_budget);
+    const abbreviation_table table{scratch, sections_.abbreviations, header, code,
+                                   &abbreviation_budget};
     entry_walker walker{sections_, header, table, header.first_entry};
     if (!walker.next() || walker.shape() == nullptr) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
@@ -7167,22 +7141,11 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
-// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds, so
-// they are read once.
-ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
-    const detail::dwarf_unit& header, step_budget* budget) {
-    const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];
-    if (known == nullptr) {
-        known = memory_.make<abbreviation_table>(memory_, sections_.abbreviations, header,
-                                                 std::uint64_t{0}, budget);
-    }
-    return *known;
-}
-
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
-    if (unit.abbreviations != nullptr) return &unit;
+    if (unit.is_loaded) return &unit;
+    unit.is_loaded = true;
     detail::want(sections_.late_info, unit.header.offset, unit.header.end - unit.header.offset);
-    unit.abbreviations = &shared_abbreviations(unit.header);
+    unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
     unit.functions = address_ranges{memory_};
     unit.scopes = list<entry_scope>{memory_};
     read_entries(unit);
@@ -7216,7 +7179,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
     arena scratch;
     list<open_scope> open{scratch};
     step_budget budget{fresh_budget()};
-    entry_walker walker{sections_, unit.header, *unit.abbreviations, unit.header.first_entry};
+    entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
@@ -7448,13 +7411,11 @@ public:
     using slot = atomic<std::uint64_t>;
 
     // Until this is true, only prepare, for_each, wipe and resident may be called.
-    ALLOCSCOPE_FAST_PATH bool is_ready() const noexcept {
-        return regions_.load(memory_order::acquire) != nullptr;
-    }
+    bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
 
     // Returns false when there is no memory for the first level. May be called again after a
     // failure.
-    ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
+    bool prepare() noexcept {
         if (is_ready()) return true;
         void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
@@ -7482,8 +7443,8 @@ public:
     }
 
     // What the records of a cohort's objects begin with.
-    static ALLOCSCOPE_FAST_PATH constexpr std::uint64_t record_head(std::uint32_t session,
-                                                                    std::uint32_t cohort) noexcept {
+    static constexpr std::uint64_t record_head(std::uint32_t session,
+                                               std::uint32_t cohort) noexcept {
         return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
     }
 
@@ -7493,8 +7454,8 @@ public:
         head |= (address & 16U) << (half_shift - 4U);
         where->store(head | bytes, memory_order::relaxed);
     }
-    static ALLOCSCOPE_FAST_PATH void put(slot* where, std::uintptr_t address, std::uint64_t head,
-                                         std::uint64_t bytes) noexcept {
+    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                    std::uint64_t bytes) noexcept {
         if (is_long_size(bytes)) {
             where[1].store(bytes, memory_order::relaxed);
             bytes = size_mask;
@@ -7546,11 +7507,11 @@ public:
     }
 
     // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
-    ALLOCSCOPE_FAST_PATH void wipe() noexcept {
+    void wipe() noexcept {
         for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
     }
 
-    ALLOCSCOPE_FAST_PATH std::size_t resident() noexcept {
+    std::size_t resident() noexcept {
         std::size_t bytes = 0;
         for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
         return bytes;
@@ -7612,7 +7573,7 @@ private:
     }
 
     template <class Do>
-    ALLOCSCOPE_FAST_PATH void for_each_leaf(Do&& action) noexcept {
+    void for_each_leaf(Do&& action) noexcept {
         leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
         const std::size_t last = highest_region_.load(memory_order::acquire);
@@ -7970,7 +7931,7 @@ public:
     }
 
     // For modules that check whether a window is open before they report an event of a pool.
-    ALLOCSCOPE_FAST_PATH const std::uint64_t* word_address() const noexcept {
+    const std::uint64_t* word_address() const noexcept {
         static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
         return reinterpret_cast<const std::uint64_t*>(&word_);
     }
@@ -7992,7 +7953,7 @@ public:
         return (address & address_bits_.load(memory_order::relaxed)) == 0;
     }
 
-    ALLOCSCOPE_FAST_PATH void shut() noexcept {
+    void shut() noexcept {
         address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
         frees_below_.store(0, memory_order::relaxed);
         word_.store(0, memory_order::seq_cst);
@@ -8027,7 +7988,7 @@ public:
     }
 
     // Reads the current view. False: the gate is shut.
-    ALLOCSCOPE_FAST_PATH bool load(view& out) const noexcept {
+    bool load(view& out) const noexcept {
         for (;;) {
             const std::uint64_t number = word_.load(memory_order::acquire);
             if (number == 0) return false;
@@ -8077,14 +8038,14 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
 class child_mark {
 public:
     // Called once, before several threads use the mark.
-    ALLOCSCOPE_FAST_PATH void prepare() noexcept {
+    void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
         const int saved_errno = errno;
@@ -8127,7 +8088,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
@@ -8136,20 +8097,18 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
 // The end of a mapping of a file, behind which addresses are free.
 class mapping_edge {
 public:
-    ALLOCSCOPE_FAST_PATH void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+    void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
         limit_ = limit;
         at_.store(at, memory_order::relaxed);
     }
-    ALLOCSCOPE_FAST_PATH std::uintptr_t at() const noexcept {
-        return at_.load(memory_order::relaxed);
-    }
+    std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
 
     // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
     // false when the kernel refused.
@@ -8177,7 +8136,7 @@ public:
     static constexpr std::size_t step = std::size_t{1} << 20U;
 
 private:
-    static ALLOCSCOPE_FAST_PATH bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+    static bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
         if (is_mapping_refused()) return false;
         void* const last_page = reinterpret_cast<void*>(at - page_bytes);
         const int saved_errno = errno;
@@ -8214,7 +8173,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    ALLOCSCOPE_FAST_PATH void* reserve(std::size_t bytes) noexcept {
+    void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -8222,7 +8181,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    ALLOCSCOPE_FAST_PATH bool open(void* pages, std::size_t bytes) noexcept {
+    bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -8276,7 +8235,7 @@ private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
     // 0: the area is full.
-    ALLOCSCOPE_FAST_PATH std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -8321,7 +8280,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // As map_pages.
-ALLOCSCOPE_FAST_PATH void* map_lasting_pages(std::size_t bytes) noexcept {
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -8351,7 +8310,7 @@ struct lasting_pages {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
@@ -8383,7 +8342,7 @@ public:
     }
 
     // Unmaps everything.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
@@ -8393,7 +8352,7 @@ public:
     }
 
     // Bytes handed out: no more than these are touched.
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
         for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
             const std::size_t used = b->used.load(memory_order::relaxed);
@@ -8408,7 +8367,7 @@ private:
         atomic<std::size_t> used;
     };
 
-    ALLOCSCOPE_FAST_PATH bool add_block(block* seen) noexcept {
+    bool add_block(block* seen) noexcept {
         void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
@@ -8462,14 +8421,14 @@ struct followed_peaks {
 
     // Control lock. The number of the peak of the window that opened at that clock; 0: that window
     // is not followed.
-    ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
+    std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
         return opened_at.load(memory_order::relaxed) == window_opened_at
                    ? number.load(memory_order::relaxed)
                    : 0;
     }
 
     // Returns null when that peak is over.
-    ALLOCSCOPE_FAST_PATH followed_peak* find(std::uint64_t wanted) noexcept {
+    followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
         return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
     }
@@ -8504,14 +8463,14 @@ public:
     }
     // Any thread may call this. Then nobody may use add() on the same counter. It costs a locked
     // instruction.
-    ALLOCSCOPE_FAST_PATH void add_shared(std::uint64_t amount) noexcept {
+    void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }
     // For the owner only, or while no thread can write.
     void set(std::uint64_t value) noexcept {
         __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
     }
-    ALLOCSCOPE_FAST_PATH std::uint64_t read() const noexcept {
+    std::uint64_t read() const noexcept {
         return __atomic_load_n(&value_, __ATOMIC_ACQUIRE);
     }
 
@@ -8545,13 +8504,13 @@ struct stack_bounds {
     }
 };
 
-ALLOCSCOPE_FAST_PATH std::uintptr_t thread_control_block() noexcept {
+inline std::uintptr_t thread_control_block() noexcept {
     std::uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 }
 
-ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
@@ -8563,7 +8522,7 @@ ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer
     return {end - depth, end};
 }
 
-ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
     constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
     const std::uintptr_t block = thread_control_block();
@@ -8581,14 +8540,14 @@ ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_point
 
 // The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
 // own stack nor the main one.
-ALLOCSCOPE_FAST_PATH stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
 // The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
-ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
+inline stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
     const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
@@ -8599,7 +8558,7 @@ ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
 }
 
 // What may be read on a stack of unknown extent: the rest of the current page.
-ALLOCSCOPE_FAST_PATH stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
     return {stack_pointer, (stack_pointer | 4095U) + 1};
 }
 
@@ -8619,7 +8578,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // A one-to-one mapping in which every bit of the result depends on every bit of the number.
-ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
     number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
     number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
     return number ^ (number >> 31U);
@@ -8628,12 +8587,10 @@ ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexce
 struct random_source {
     std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
 
-    ALLOCSCOPE_FAST_PATH void seed(std::uint64_t number) noexcept {
-        state = mix_64(number + golden_multiplier);
-    }
+    void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
 
     // Returns each of the 2^64 numbers once in 2^64 calls.
-    ALLOCSCOPE_FAST_PATH std::uint64_t next() noexcept {
+    std::uint64_t next() noexcept {
         state += golden_multiplier;
         return mix_64(state);
     }
@@ -8694,14 +8651,12 @@ struct private_pages {
 template <class T, class Pages = private_pages>
 class page_list {
 public:
-    ALLOCSCOPE_FAST_PATH constexpr page_list() noexcept {}
-
     ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
     ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
 
-    ALLOCSCOPE_FAST_PATH void add(const T& value) noexcept {
+    void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
@@ -8847,7 +8802,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -8867,21 +8822,20 @@ inline confidence_interval score_interval(double estimate, double variance, doub
 
 // An estimate without variance is its own interval. Without samples there is no variance either,
 // and the answer is 0 to 0. Nothing is known then, and the caller must say so.
-ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance) noexcept {
+inline confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);
 }
 
 // For samples that differ. A skew of 0 means that it is not known.
-ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance,
-                                                     double skew) noexcept {
+inline confidence_interval interval_95(double estimate, double variance, double skew) noexcept {
     if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
     return score_interval(estimate, variance, skew / variance);
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
@@ -8951,7 +8905,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
 }
 
 // (1 - p) / p of an object of 0 bytes, which stands for the most objects that were not sampled.
-ALLOCSCOPE_FAST_PATH double most_unseen_objects(std::uint64_t mean) noexcept {
+inline double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
                                  static_cast<double>(mean));
@@ -9238,8 +9192,7 @@ struct alignas(64) open_window {
                 methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
-    ALLOCSCOPE_FAST_PATH bool owns(std::uint64_t born_at,
-                                   std::uint64_t by_instance) const noexcept {
+    bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(memory_order::relaxed);
@@ -9518,7 +9471,7 @@ struct site {
     std::uint16_t frame_count;
     std::uint16_t tag;  // number of an allocation_tag; follows frame_count, see is_stack
 
-    ALLOCSCOPE_FAST_PATH const std::uintptr_t* frames() const noexcept {
+    const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
     }
     // Reads in steps of 16 bytes, because chain_memo.hpp writes the addresses in such steps. A read
@@ -9579,14 +9532,14 @@ public:
     }
 
     // The site with this number; null for site 0, and when there was no memory to index the site.
-    ALLOCSCOPE_FAST_PATH const site* by_id(std::uint32_t id) const noexcept {
+    const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
         const site_slot* chunk = chunks_[id / chunk_sites].load(memory_order::acquire);
         return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(memory_order::acquire);
     }
 
     std::uint32_t size() const noexcept { return next_id_.load(memory_order::relaxed) - 1; }
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    std::size_t used_bytes() const noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return 0;
         const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
@@ -9594,7 +9547,7 @@ public:
     }
 
     // Forgets every site. The caller releases the arena that held them.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
         for (auto& chunk : chunks_) {
@@ -9714,7 +9667,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
         directory_ = nullptr;
     }
@@ -9763,17 +9716,13 @@ struct alignas(32) cohort {
     owned_counter death_bytes;
 
     // The last two members, in the form that other threads have in their own tables.
-    ALLOCSCOPE_FAST_PATH death_counts& own_deaths() noexcept {
-        return *reinterpret_cast<death_counts*>(&deaths);
-    }
+    death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
 
     // For a cohort in the table.
-    ALLOCSCOPE_FAST_PATH cohort_facts& facts() noexcept {
+    cohort_facts& facts() noexcept {
         return *reinterpret_cast<cohort_facts*>(reinterpret_cast<char*>(this) + page_bytes / 2);
     }
-    ALLOCSCOPE_FAST_PATH const cohort_facts& facts() const noexcept {
-        return const_cast<cohort*>(this)->facts();
-    }
+    const cohort_facts& facts() const noexcept { return const_cast<cohort*>(this)->facts(); }
 };
 static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
                   offsetof(death_counts, death_bytes),
@@ -9804,7 +9753,7 @@ static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort
 // In cohort::owner: this is a cohort of samples.
 constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
-ALLOCSCOPE_FAST_PATH bool is_sampled(const cohort& which) noexcept {
+inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
@@ -9828,7 +9777,7 @@ struct alignas(16) kept_at_peak {
     std::uint64_t bytes() const noexcept { return high & most_bytes; }
 
     // Any thread may call this. The two halves may be of different times; replace() then fails.
-    ALLOCSCOPE_FAST_PATH kept_at_peak read() const noexcept {
+    kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
     void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
@@ -9858,7 +9807,7 @@ static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(coho
 // In cohort::owner: the cohort has details.
 constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
 
-ALLOCSCOPE_FAST_PATH bool is_detailed(const cohort& which) noexcept {
+inline bool is_detailed(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & detailed_owner) != 0;
 }
 
@@ -9892,11 +9841,11 @@ public:
         return cohorts_.load(memory_order::relaxed) + id;
     }
 
-    ALLOCSCOPE_FAST_PATH sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
+    sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<sampled_part*>(by_id(id + 1));
     }
 
-    ALLOCSCOPE_FAST_PATH detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
+    detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
@@ -9914,12 +9863,12 @@ public:
     }
 
     // Bytes of the pages given out.
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    std::size_t used_bytes() const noexcept {
         return std::size_t{next_page_.load(memory_order::relaxed) - 1} * page_bytes;
     }
 
     // Forgets every cohort and gives the memory back.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         const std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         if (opened != 0) {
             empty_lasting_pages(cohorts_.load(memory_order::relaxed), opened * page_bytes);
@@ -10015,7 +9964,7 @@ public:
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
     template <class Visit>
-    ALLOCSCOPE_FAST_PATH void for_each(std::uint32_t id, Visit&& visit) const noexcept {
+    void for_each(std::uint32_t id, Visit&& visit) const noexcept {
         const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
         if (lists == nullptr) return;
         for (foreign_chunk* chunk = lists[id / cohort_table::page_ids].load(memory_order::acquire);
@@ -10025,7 +9974,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
@@ -10055,7 +10004,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
         directory_ = nullptr;
     }
@@ -10144,7 +10093,7 @@ extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noe
     __attribute__((weak));
 #endif
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -10155,7 +10104,7 @@ inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint)
 }
 
 // Whether modules can be told apart without a lock. Otherwise none is ever noted.
-ALLOCSCOPE_FAST_PATH bool can_tell_modules() noexcept {
+inline bool can_tell_modules() noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     return &_dl_find_object != nullptr;
 #else
@@ -10177,9 +10126,7 @@ struct met_module {
     bool overlaps(const met_module& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
-    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
-        return module_tag(start, fingerprint);
-    }
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
 // On pages of its own: see state/recording_head.hpp.
@@ -10187,9 +10134,12 @@ class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
 
-    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room. The
-    // first module gets the number `first`.
-    void note(const met_module& seen, std::uint32_t first = 1) noexcept {
+    constexpr met_modules() noexcept = default;
+    // Numbers the modules from `first` on, instead of from 1.
+    explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
+
+    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room.
+    void note(const met_module& seen) noexcept {
         if (find(seen) != nullptr) return;
         const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
         if (at >= most) {
@@ -10198,13 +10148,13 @@ public:
         }
         met_module& made = modules_[at];
         made = seen;
-        made.number = first + at;
+        made.number = first_number_ + at;
         made.path = keep(seen.path);
         is_ready_[at].store(true, memory_order::release);
     }
 
     // The first module noted of those that held the address; null when there is none.
-    ALLOCSCOPE_FAST_PATH const met_module* holder_of(std::uintptr_t address) const noexcept {
+    const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
             if (each != nullptr && each->holds(address)) return each;
@@ -10235,7 +10185,7 @@ public:
 private:
     static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
 
-    ALLOCSCOPE_FAST_PATH const met_module* find(const met_module& wanted) const noexcept {
+    const met_module* find(const met_module& wanted) const noexcept {
         for (std::uint32_t i = count(); i > 0; --i) {
             const met_module* known = at(i - 1);
             if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
@@ -10246,7 +10196,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* keep(const char* path) noexcept {
+    const char* keep(const char* path) noexcept {
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =
@@ -10259,7 +10209,7 @@ private:
         return texts_ + at;
     }
 
-    // All zero at first, so that it takes no room in the program's file.
+    std::uint32_t first_number_ = 1;
     atomic<std::uint32_t> taken_{0};
     atomic<std::uint32_t> text_used_{0};
     atomic<bool> is_ready_[most] = {};
@@ -10270,9 +10220,8 @@ private:
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
 
 // For a report about another process: the modules that were loaded when the recording of that
-// process began, the program first. Otherwise empty. Numbered from `number_at_start` on.
-ALLOCSCOPE_HIDDEN inline met_modules modules_at_start;
-constexpr std::uint32_t number_at_start = met_modules::most + 2;
+// process began, the program first. Otherwise empty.
+ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
 
 inline bool names_another_process() noexcept {
     return modules_at_start.count() != 0;
@@ -10280,7 +10229,7 @@ inline bool names_another_process() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
@@ -10299,7 +10248,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `found` is one segment of the program, or all of it.
-ALLOCSCOPE_FAST_PATH void widen_to_program(struct dl_find_object& found) noexcept {
+inline void widen_to_program(struct dl_find_object& found) noexcept {
     constexpr std::uintptr_t page = 4096;
     const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
     const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
@@ -10429,7 +10378,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
 }
 
 // mov $15, %rax; syscall: the code to which a signal handler returns.
-ALLOCSCOPE_FAST_PATH bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&
            std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
@@ -10540,14 +10489,12 @@ struct module_identity {
     module_life life = module_life::permanent;
     const link_map* loaded = nullptr;  // valid while the module is on the caller's stack
 
-    ALLOCSCOPE_FAST_PATH bool is_same(const module_identity& other) const noexcept {
+    bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
     }
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
-        return module_tag(start, fingerprint);
-    }
-    ALLOCSCOPE_FAST_PATH bool overlaps(const module_identity& other) const noexcept {
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+    bool overlaps(const module_identity& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
 };
@@ -10555,7 +10502,7 @@ struct module_identity {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-ALLOCSCOPE_FAST_PATH bool is_loaded_with_program(const link_map* module) noexcept {
+inline bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -10584,7 +10531,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-ALLOCSCOPE_FAST_PATH void read_fingerprint(module_identity& found) noexcept {
+inline void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;
@@ -10921,8 +10868,7 @@ namespace eh_frame_detail {
 constexpr unsigned most_scanned_records = 10000;
 
 // The number at `index` of the pairs; `which` is 0 for the code, 4 for the record.
-ALLOCSCOPE_FAST_PATH std::int32_t table_number(byte_view table, std::uint64_t index,
-                                               unsigned which) noexcept {
+inline std::int32_t table_number(byte_view table, std::uint64_t index, unsigned which) noexcept {
     byte_cursor in{table, index * eh_frame_entry_bytes + which};
     return static_cast<std::int32_t>(in.u32());
 }
@@ -11022,7 +10968,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    ALLOCSCOPE_FAST_PATH bool run_to(std::uint64_t code) noexcept {
+    bool run_to(std::uint64_t code) noexcept {
         wanted_ = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = row_;
@@ -11154,7 +11100,7 @@ private:
         move_to(next);
     }
 
-    ALLOCSCOPE_FAST_PATH void go_to() noexcept {
+    void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -11223,8 +11169,7 @@ private:
         if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
     }
 
-    ALLOCSCOPE_FAST_PATH void save_expression(std::uint64_t number,
-                                              const byte_view& expression) noexcept {
+    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -11257,7 +11202,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             row_.bp = where;
         } else if (number == register_return_address) {
@@ -11308,7 +11253,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -11379,8 +11324,8 @@ ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
 
 namespace cfi_to_rule_detail {
 
-ALLOCSCOPE_FAST_PATH bool find_segment(const module_segments& segments, std::uintptr_t address,
-                                       mapped_bytes& out) noexcept {
+inline bool find_segment(const module_segments& segments, std::uintptr_t address,
+                         mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;
@@ -11572,7 +11517,7 @@ public:
     }
 
     // Another number than before means that rules may have changed.
-    ALLOCSCOPE_FAST_PATH std::uint32_t generation() const noexcept { return generation_; }
+    std::uint32_t generation() const noexcept { return generation_; }
 
 private:
     struct entry {
@@ -12096,8 +12041,7 @@ public:
 
     // Makes room for chains of `most_frames` frames and forgets all chains. Returns false when
     // there is no memory.
-    ALLOCSCOPE_FAST_PATH bool prepare(std::uint32_t most_frames,
-                                      unwinding method = unwinding::automatic) noexcept {
+    bool prepare(std::uint32_t most_frames, unwinding method = unwinding::automatic) noexcept {
         release();
         method_ = method;
         generation_ = 0;
@@ -12111,7 +12055,7 @@ public:
         return entries_ != nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         if (entries_ != nullptr) return_reservation(entries_, mapped_bytes());
         entries_ = nullptr;
         touched_bytes_.set(0);
@@ -12524,7 +12468,7 @@ struct thread_state : thread_entry {
         for (plain_place& each : plain) each = {};
     }
     // Makes the next event read the view anew.
-    ALLOCSCOPE_FAST_PATH void forget_view() noexcept {
+    void forget_view() noexcept {
         view_number = no_view;
         straight_view = no_view;
     }
@@ -12599,9 +12543,7 @@ struct thread_state : thread_entry {
     atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
-    ALLOCSCOPE_FAST_PATH thread_state& primary() const noexcept {
-        return *primary_state.load(memory_order::relaxed);
-    }
+    thread_state& primary() const noexcept { return *primary_state.load(memory_order::relaxed); }
     // May also be called in a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
@@ -12668,35 +12610,32 @@ public:
         return typed == 0 ? own : typed;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* family_of(std::uint32_t number) const noexcept {
+    const char* family_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family : family_of_fixed(number);
     }
     // "" when it is not known.
-    ALLOCSCOPE_FAST_PATH const char* type_of(std::uint32_t number) const noexcept {
+    const char* type_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->type : "";
     }
-    ALLOCSCOPE_FAST_PATH std::uint32_t family_number_of(std::uint32_t number) const noexcept {
+    std::uint32_t family_number_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
     // An empty name means the same as to number_of().
-    ALLOCSCOPE_FAST_PATH bool is_of_family(std::uint32_t number,
-                                           const char* family) const noexcept {
+    bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         if (family[0] == '\0') family = family_of_fixed(other_pools);
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated belongs to operator new.
-    ALLOCSCOPE_FAST_PATH bool has_families() const noexcept {
+    bool has_families() const noexcept {
         return has_malloc_.load(memory_order::relaxed) ||
                tables_.load(memory_order::acquire) != nullptr;
     }
     // For hooks of malloc, before the first window. They pass `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
-    ALLOCSCOPE_FAST_PATH bool has_malloc_family() const noexcept {
-        return has_malloc_.load(memory_order::relaxed);
-    }
+    bool has_malloc_family() const noexcept { return has_malloc_.load(memory_order::relaxed); }
 
 private:
     using tag_pointer = atomic<allocation_tag*>;
@@ -12752,7 +12691,7 @@ private:
                        family_length, type, type_length);
     }
 
-    ALLOCSCOPE_FAST_PATH tables* prepared() noexcept {
+    tables* prepared() noexcept {
         tables* all = tables_.load(memory_order::acquire);
         if (all != nullptr) return all;
         void* pages = reserve_pages(sizeof(tables));
@@ -12765,7 +12704,7 @@ private:
         return all;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* copy(const char* text, std::size_t length) noexcept {
+    const char* copy(const char* text, std::size_t length) noexcept {
         if (length == 0) return "";
         auto* made = static_cast<char*>(texts_.allocate(length + 1));  // zeroed
         if (made != nullptr) std::memcpy(made, text, length);
@@ -12851,7 +12790,7 @@ public:
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
         // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_FAST_PATH void clear() noexcept {
+        void clear() noexcept {
             record.store(0, memory_order::relaxed);
             key.store(0, memory_order::release);
         }
@@ -12859,8 +12798,7 @@ public:
 
     // The newest record of an address for which fits(tag) is true; null when there is none.
     template <class Fits>
-    ALLOCSCOPE_FAST_PATH cell* newest(std::uintptr_t address, std::uint32_t session,
-                                      Fits&& fits) const noexcept {
+    cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
         const std::uint64_t key = key_of(address, session);
@@ -12924,14 +12862,14 @@ public:
     }
 
     // The most bytes of the buckets that can be in memory.
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
         const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
     // Forgets every record. The caller releases the arena that held them.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    void release() noexcept {
         bucket* const buckets = buckets_.load(memory_order::relaxed);
         if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
         empty_pages(buckets, bucket_count_ * sizeof(bucket));
@@ -12965,8 +12903,7 @@ private:
     }
 
     // Finds a cell that is free or of an ended session, and marks it as being filled.
-    static ALLOCSCOPE_FAST_PATH cell* take_cell(knot* first, std::uint64_t key,
-                                                std::uint32_t session) noexcept {
+    static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
@@ -12980,7 +12917,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH bucket* prepared_buckets() noexcept {
+    bucket* prepared_buckets() noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         return buckets != nullptr ? buckets : prepare();
     }
@@ -13131,11 +13068,9 @@ public:
     class position {
     public:
         explicit position(thread_state* at) noexcept : at_(at) {}
-        ALLOCSCOPE_FAST_PATH thread_state& operator*() const noexcept { return *at_; }
-        ALLOCSCOPE_FAST_PATH bool operator!=(const position& other) const noexcept {
-            return at_ != other.at_;
-        }
-        ALLOCSCOPE_FAST_PATH position& operator++() noexcept {
+        thread_state& operator*() const noexcept { return *at_; }
+        bool operator!=(const position& other) const noexcept { return at_ != other.at_; }
+        position& operator++() noexcept {
             at_ = at_->next_state;
             return *this;
         }
@@ -13144,10 +13079,10 @@ public:
         thread_state* at_;
     };
 
-    ALLOCSCOPE_FAST_PATH position begin() const noexcept {
+    position begin() const noexcept {
         return position{process.threads.load(memory_order::acquire)};
     }
-    ALLOCSCOPE_FAST_PATH position end() const noexcept { return position{nullptr}; }
+    position end() const noexcept { return position{nullptr}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are
@@ -13173,7 +13108,7 @@ ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // The number of the family that the objects of a site belong to.
-ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
+inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
@@ -13207,7 +13142,7 @@ protected:
         mutex_ = &mutex;
         ::pthread_mutex_lock(mutex_);
     }
-    ALLOCSCOPE_FAST_PATH ~process_lock() {
+    ~process_lock() {
         if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
     }
 
@@ -13222,7 +13157,7 @@ public:
 
 class walking_lock : process_lock {
 public:
-    ALLOCSCOPE_FAST_PATH walking_lock() noexcept : process_lock(process.walking) {}
+    walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail
@@ -13585,14 +13520,14 @@ inline std::int32_t own_thread_id() noexcept {
 
 // Does the same without a system call, which a filter may forbid: the C library knows the id, and
 // the id of the thread's clock contains it (linux/posix-timers.h: CPUCLOCK_PID). 0: unknown.
-ALLOCSCOPE_FAST_PATH std::int32_t own_thread_id_unasked() noexcept {
+inline std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
     const std::int32_t shifted = clock >> 3;
     return ~shifted;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_thread_gone(std::int32_t id) noexcept {
+inline bool is_thread_gone(std::int32_t id) noexcept {
     const int saved_errno = errno;
     const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
     errno = saved_errno;
@@ -13701,7 +13636,7 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
 // last.
-ALLOCSCOPE_FAST_PATH void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];
@@ -13951,7 +13886,7 @@ inline thread_state* take_used_state() noexcept {
     return nullptr;
 }
 
-ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
+inline void give_back_state(thread_state& state) noexcept {
     // Acquire: pairs with the release in leave(), in case the thread of this state is gone.
     static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
@@ -13964,7 +13899,7 @@ ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
 }
 
 // Also gives back the states of the signal handlers that interrupted its hooks.
-ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
+inline void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
         thread_state* next = inner->nested.load(memory_order::relaxed);
         give_back_state(*inner);
@@ -13973,7 +13908,7 @@ ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
 }
 
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
-ALLOCSCOPE_FAST_PATH void reclaim_if_possible() noexcept {
+inline void reclaim_if_possible() noexcept {
     // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
     if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
     if (process.reclaim != nullptr) process.reclaim();
@@ -14211,7 +14146,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // 0 when there is no clock. A difference of two readings is then 0, and nothing divides by it.
-ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
+inline std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
     if (::clock_gettime(clock, &now) != 0) return 0;
     return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
@@ -14219,12 +14154,12 @@ ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
 }
 
 // Never goes back.
-ALLOCSCOPE_FAST_PATH std::uint64_t monotonic_ns() noexcept {
+inline std::uint64_t monotonic_ns() noexcept {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
 // Since 1970 (UTC), as the system's clock has it now.
-ALLOCSCOPE_FAST_PATH std::int64_t unix_time_ns() noexcept {
+inline std::int64_t unix_time_ns() noexcept {
     return static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
 }
 
@@ -14241,16 +14176,18 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <initializer_list>
+
 // random_seed.hpp - 64 bits that differ from process to process and from call to call.
 
 #ifndef ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 #define ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH std::uint64_t random_seed() noexcept {
+inline std::uint64_t random_seed() noexcept {
     std::uint64_t of_program[2] = {};
     if (const auto* bytes = reinterpret_cast<const char*>(::getauxval(AT_RANDOM))) {
         std::memcpy(of_program, bytes, sizeof of_program);
@@ -14264,7 +14201,7 @@ ALLOCSCOPE_FAST_PATH std::uint64_t random_seed() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
@@ -14279,7 +14216,7 @@ namespace detail {
 
 // Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
-ALLOCSCOPE_FAST_PATH void for_each_cohort(const epoch& of, Visit&& visit) {
+inline void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(memory_order::acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
         const std::uint32_t next = found.facts().next.load(memory_order::relaxed);
@@ -14447,7 +14384,7 @@ struct plan_table {
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline plan_table fault_plans{};
 
-ALLOCSCOPE_FAST_PATH bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
+inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
     if (!plan.is_armed.load(memory_order::acquire)) return false;
     const std::uint64_t whose = plan.instance.load(memory_order::relaxed);
     return whose == 0 || whose == instance;
@@ -14459,7 +14396,7 @@ ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
 }
 
 // Whether a hook of the calling thread, which has this instance, must take the slow path.
-ALLOCSCOPE_FAST_PATH bool is_watched_thread(std::uint64_t instance) noexcept {
+inline bool is_watched_thread(std::uint64_t instance) noexcept {
     if (own_watches.innermost != nullptr) return true;
     if (fault_plans.armed.load(memory_order::acquire) == 0) return false;
     for (const armed_plan& each : fault_plans.plans) {
@@ -14731,12 +14668,12 @@ inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
     return stack.frame_count;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
+inline bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
     return !guard.is_broken && guard.allow_depth == own_watches.allow_depth &&
            (!is_free || guard.watches_frees);
 }
 
-ALLOCSCOPE_FAST_PATH bool has_guard_against(bool is_free) noexcept {
+inline bool has_guard_against(bool is_free) noexcept {
     for (const guard_watch* g = own_watches.innermost; g != nullptr; g = g->outer) {
         if (is_broken_by(*g, is_free)) return true;
     }
@@ -14933,10 +14870,8 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
     return id;
 }
 
-ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
-                                             std::uint64_t sample_bytes) noexcept {
-    sampled_part::sums* const both[] = {&part.births, &part.deaths};
-    for (sampled_part::sums* sums : both) {
+inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
+    for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
         sums->objects.store(0, memory_order::relaxed);
         sums->objects_variance.store(0, memory_order::relaxed);
         sums->bytes_variance.store(0, memory_order::relaxed);
@@ -14946,7 +14881,7 @@ ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
     part.sample_bytes.store(sample_bytes, memory_order::relaxed);
 }
 
-ALLOCSCOPE_FAST_PATH void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
+inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.birth_times.set(0);
     part.death_times.set(0);
     part.temporary.set(0);
@@ -15199,16 +15134,15 @@ ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uint
 
 // For hooks that allocate often. `Tag` is the family of the hook.
 template <std::uint32_t Tag = allocation_tags::operator_new>
-ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread,
-                                               std::uintptr_t frame) noexcept {
+inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
     remembered_chain* changed = nullptr;
     const std::uint32_t id = cohort_or_memo(thread, frame, Tag, changed);
     return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
 }
 
 // For all other hooks.
-ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
-                                               std::uint32_t tag) noexcept {
+inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
+                                 std::uint32_t tag) noexcept {
     remembered_chain* changed = nullptr;
     const std::uint32_t id = cohort_or_memo(thread, frame, tag, changed);
     return changed == nullptr ? id : find_by_walk(thread, *changed, frame, tag);
@@ -15232,7 +15166,7 @@ namespace detail {
 // A time in units of 256 ticks of the processor's clock, about 0.1 us. In this unit the sum of all
 // lifetimes in a cohort may reach 10^12 seconds.
 constexpr std::uint64_t ticks_per_unit = 256;
-ALLOCSCOPE_FAST_PATH std::uint64_t time_in_units() noexcept {
+inline std::uint64_t time_in_units() noexcept {
     return __builtin_ia32_rdtsc() / ticks_per_unit;
 }
 
@@ -15322,7 +15256,7 @@ inline void add_to(atomic<double>& sum, double amount) noexcept {
     }
 }
 
-ALLOCSCOPE_FAST_PATH void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
+inline void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
     add_to(to.objects, weight.objects);
     add_to(to.objects_variance, weight.objects_variance);
     add_to(to.bytes_variance, weight.bytes_variance);
@@ -15335,8 +15269,7 @@ inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
 
-ALLOCSCOPE_FAST_PATH sample_weight weight_in(const sampled_part& part,
-                                             std::uint64_t bytes) noexcept {
+inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
@@ -16739,7 +16672,7 @@ inline std::uint64_t table_bytes() noexcept {
 }
 
 // How often this loss has happened since the process began.
-ALLOCSCOPE_FAST_PATH std::uint64_t losses_ever(loss_reason reason) noexcept {
+inline std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {
         sum = process.events_without_state.load(memory_order::relaxed);
@@ -16972,7 +16905,7 @@ inline void reclaim_when_due() noexcept {
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
-ALLOCSCOPE_FAST_PATH bool all_threads_are_outside() noexcept {
+inline bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
     for (thread_state& each : all_threads()) {
@@ -17034,8 +16967,7 @@ inline bool release_tables() noexcept {
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
-ALLOCSCOPE_FAST_PATH std::uint64_t births_since(std::uint64_t clock,
-                                                std::uint64_t enough) noexcept {
+inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state& each : all_threads()) {
         for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -17238,14 +17170,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-ALLOCSCOPE_FAST_PATH thread_state* own_state() noexcept {
+inline thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-ALLOCSCOPE_FAST_PATH void make_view_stale(thread_state& thread) noexcept {
+inline void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
@@ -17332,7 +17264,7 @@ inline void prepare_process() noexcept {
 
 // --- what the engine table offers ---
 
-ALLOCSCOPE_FAST_PATH void copy_name(char* to, std::size_t room, const char* from) noexcept {
+inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
     std::size_t i = 0;
     for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
     to[i] = '\0';
@@ -17492,7 +17424,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ALLOCSCOPE_FAST_PATH ~kept_counts() {
+    ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();
@@ -17500,7 +17432,7 @@ struct kept_counts {
     kept_counts(const kept_counts&) = delete;
     kept_counts& operator=(const kept_counts&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept {
+    bool has_refused() const noexcept {
         return own.has_refused() || foreign.has_refused() || sampled.has_refused();
     }
 };
@@ -17786,12 +17718,10 @@ namespace detail {
 class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
-    ALLOCSCOPE_FAST_PATH explicit details_reading(std::uint64_t followed) noexcept
+    explicit details_reading(std::uint64_t followed) noexcept
         : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
 
-    ALLOCSCOPE_FAST_PATH bool has_peak() const noexcept {
-        return process.followed.find(followed_) != nullptr;
-    }
+    bool has_peak() const noexcept { return process.followed.find(followed_) != nullptr; }
 
     // Adds a cohort that has `objects` and `bytes` alive.
     void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
@@ -17806,7 +17736,7 @@ public:
         add_peak(to, part, objects, bytes);
     }
 
-    ALLOCSCOPE_FAST_PATH void finish(snapshot::stack_details& read) const noexcept {
+    void finish(snapshot::stack_details& read) const noexcept {
         read.lifetime_us = static_cast<std::uint64_t>(
             static_cast<double>(read.lifetime_us) * ns_per_unit() / 1000.0 + 0.5);
     }
@@ -17826,7 +17756,7 @@ private:
     }
 
     // The longer ago the first moment was, the more precise the result is.
-    ALLOCSCOPE_FAST_PATH double ns_per_unit() const noexcept {
+    double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
         return static_cast<double>(ns_ - process.followed.first_ns) /
@@ -17877,8 +17807,7 @@ inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth
     to.deaths.add(certain_sums(deaths, death_bytes));
 }
 
-ALLOCSCOPE_FAST_PATH void subtract_counts(allocation_counts& from,
-                                          const allocation_counts& less) noexcept {
+inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
     from.allocations -= less.allocations;
     from.frees -= less.frees;
     from.bytes_allocated -= less.bytes_allocated;
@@ -18020,7 +17949,7 @@ private:
         return stack_hash(sum) == stack_.site_hash;
     }
 
-    ALLOCSCOPE_FAST_PATH const met_module* chosen_for(std::uintptr_t address) const noexcept {
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < chosen_count_; ++i) {
             if (chosen_[i]->holds(address)) return chosen_[i];
         }
@@ -18152,8 +18081,7 @@ struct cohort_part {
 // Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
-    ALLOCSCOPE_FAST_PATH cohort_parts(const kept_counts& counts, bool in_samples,
-                                      arena& memory) noexcept
+    cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
         : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
@@ -18172,7 +18100,7 @@ public:
     }
 
 private:
-    static ALLOCSCOPE_FAST_PATH std::uint32_t instance_of(std::uint32_t id) noexcept {
+    static std::uint32_t instance_of(std::uint32_t id) noexcept {
         return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
@@ -18345,7 +18273,7 @@ inline std::uint64_t own_memory_bytes() noexcept {
     return table_bytes() + map_bytes;
 }
 
-ALLOCSCOPE_FAST_PATH void add_own_memory(live_window& taken) noexcept {
+inline void add_own_memory(live_window& taken) noexcept {
     const control_lock lock;
     taken.own_memory_bytes = own_memory_bytes();
 }
@@ -18507,7 +18435,7 @@ inline text_out& operator<<(text_out& out, signed_decimal number) {
     if (is_negative) out << '-';
     return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
-ALLOCSCOPE_FAST_PATH text_out& operator<<(text_out& out, hexadecimal number) {
+inline text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);
     return out;
 }
@@ -18746,9 +18674,16 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    ALLOCSCOPE_FAST_PATH bool is_known() const noexcept { return !components.empty(); }
+    bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
+
+inline bool has_arguments(const function_name& function) noexcept {
+    for (const name_component& each : function.components) {
+        if (!each.arguments.empty()) return true;
+    }
+    return false;
+}
 
 constexpr text anonymous_namespace = "(anonymous namespace)";
 constexpr std::size_t max_name_components = 256;
@@ -18804,7 +18739,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    ALLOCSCOPE_FAST_PATH void read_space() {
+    void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -18887,9 +18822,7 @@ private:
                               rest.starts_with(" (."));
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_name() const noexcept {
-        return name_begin_ != no_position || !components_.empty();
-    }
+    bool has_name() const noexcept { return name_begin_ != no_position || !components_.empty(); }
 
     // The component that is being read continues up to `behind`.
     void extend_name(std::size_t behind) noexcept {
@@ -19199,9 +19132,9 @@ private:
 
 class type_printer {
 public:
-    ALLOCSCOPE_FAST_PATH type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
+    type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
 
-    ALLOCSCOPE_FAST_PATH text print() {
+    text print() {
         const text printed = part(0);
         return is_failed_ || at_ != type_.size() ? type_ : printed;
     }
@@ -19216,7 +19149,7 @@ private:
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
 
-        ALLOCSCOPE_FAST_PATH explicit written(arena& memory) : out(memory) {}
+        explicit written(arena& memory) : out(memory) {}
 
         bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
@@ -19416,7 +19349,7 @@ private:
         write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    ALLOCSCOPE_FAST_PATH void square_brackets(written& to) {
+    void square_brackets(written& to) {
         const std::size_t behind = skip_brackets(type_, at_);
         if (is_next("[abi:") && behind != no_position) {
             at_ = behind;
@@ -19496,7 +19429,7 @@ inline bool is_lambda(text component) noexcept {
 }
 
 // " const &" of " const & [clone .cold]".
-ALLOCSCOPE_FAST_PATH text leading_qualifiers(text behind) noexcept {
+inline text leading_qualifiers(text behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
@@ -19738,7 +19671,7 @@ struct type_answer {
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether the vtable of a live object may tell more.
-    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept {
+    bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };
@@ -19785,14 +19718,10 @@ struct named_stack {
 
     static constexpr const char* no_type = "?";
 
-    ALLOCSCOPE_FAST_PATH int line() const noexcept {
-        return path[0] != '\0' ? static_cast<int>(number) : 0;
-    }
-    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept {
-        return path[0] != '\0' ? 0 : number;
-    }
+    int line() const noexcept { return path[0] != '\0' ? static_cast<int>(number) : 0; }
+    std::uint64_t offset() const noexcept { return path[0] != '\0' ? 0 : number; }
 
-    ALLOCSCOPE_FAST_PATH const char* function() const noexcept {
+    const char* function() const noexcept {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
@@ -19870,7 +19799,7 @@ namespace symbolize {
 
 class kept_texts {
 public:
-    ALLOCSCOPE_FAST_PATH explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+    explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {
@@ -19956,7 +19885,7 @@ private:
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
         const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker{sections, unit.header, *unit.abbreviations, offset_of(entry)};
+        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;
@@ -20084,7 +20013,7 @@ enum class asked_name {
 
 class entry_types {
 public:
-    ALLOCSCOPE_FAST_PATH entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
+    entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
     // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
@@ -20149,7 +20078,7 @@ private:
     bool read(std::uint64_t entry, entry_facts& into) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
         if (unit == nullptr) return false;
-        entry_walker walker{unit->home->sections(), unit->header, *unit->abbreviations,
+        entry_walker walker{unit->home->sections(), unit->header, unit->abbreviations,
                             offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return false;
         read_values(*unit, walker, into);
@@ -20185,7 +20114,7 @@ private:
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
-        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                             offset_of(scope)};
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
@@ -20214,8 +20143,7 @@ private:
     }
 
     // The class or function around an entry; 0: there is none.
-    static ALLOCSCOPE_FAST_PATH std::uint64_t entry_around(const debug_unit& unit,
-                                                           std::uint64_t entry) {
+    static std::uint64_t entry_around(const debug_unit& unit, std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
@@ -20234,7 +20162,7 @@ private:
         return spelled(type, 0);
     }
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t without_aliases(std::uint64_t type) {
+    std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
             entry_facts facts;
             if (!read(type, facts)) return 0;
@@ -20299,7 +20227,7 @@ private:
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);
-        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                             offset_of(type)};
         walker.next();
         while (walker.next() && walker.depth() > 0) {
@@ -20369,7 +20297,7 @@ struct code_location {
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-2",        "libstdc++.so",
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
                                      "libm.so",   "libpthread.so", "libdl.so",
                                      "librt.so",  "ld-linux",      "liballocscope_preload.so"};
@@ -20446,7 +20374,7 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
                                                  std::uint64_t function, arena& scratch)
     : calls_(scratch), pieces_(scratch) {
     list<open_call> open{scratch};
-    entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
+    entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
     if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
         read(units, unit, walker, open);
     }
@@ -20802,11 +20730,11 @@ public:
         std::uint32_t column;
     };
 
-    ALLOCSCOPE_FAST_PATH line_table() noexcept = default;  // always empty
+    line_table() noexcept = default;  // always empty
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
-    ALLOCSCOPE_FAST_PATH const row* find(std::uint64_t address) const noexcept {
+    const row* find(std::uint64_t address) const noexcept {
         return last_before(sequence_of(address), address);
     }
 
@@ -21008,14 +20936,10 @@ public:
     // Reads .symtab, or .dynsym of a stripped file.
     symbol_index(arena& memory, const object_bytes& object);
 
-    ALLOCSCOPE_FAST_PATH found_symbol function_at(std::uint64_t address) const {
-        return find(functions_, address);
-    }
+    found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
     // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
-    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
-        return find(objects_, address);
-    }
+    found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
 private:
     struct candidate {
@@ -21032,7 +20956,7 @@ private:
         }
     };
 
-    static ALLOCSCOPE_FAST_PATH int rank_of(const detail::elf_symbol& symbol) noexcept {
+    static int rank_of(const detail::elf_symbol& symbol) noexcept {
         int rank = symbol.size != 0 ? 8 : 0;
         if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
         switch (symbol.binding) {
@@ -21102,12 +21026,10 @@ ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
     fill(objects_, objects);
 }
 
-// One range for each address; a symbol without a size ends where the next one begins. If it is
-// inside of one that has a size, it is a label of that function.
+// One range for each address; a symbol without a size ends where the next one begins.
 ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
     sort(found, [](const candidate& a, const candidate& b) { return a < b; });
     std::size_t next = 0;
-    std::uint64_t covered = 0;  // by symbols with a size, up to here
     for (std::size_t i = 0; i < found.size(); i = next) {
         const candidate& symbol = found[i];
         next = i + 1;
@@ -21120,8 +21042,6 @@ ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidat
             limit = found[next].address;
         }
         if (limit < end) end = limit;
-        if (symbol.size == 0 && symbol.address < covered) continue;
-        if (symbol.size != 0 && end > covered) covered = end;
         index.add(symbol.address, end, symbol.name);
     }
     index.finish();
@@ -21181,19 +21101,15 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) const {
+    std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
-        return told_.object_at(address);
-    }
+    found_symbol object_at(std::uint64_t address) const { return told_.object_at(address); }
 
 private:
-    static ALLOCSCOPE_FAST_PATH bool is_stripped(const object_bytes& file) {
-        return !file.has(".symtab");
-    }
+    static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
 
     symbol_index told_;
     symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or no reader for it
@@ -21217,9 +21133,8 @@ namespace symbolize {
 class nearby_lines {
 public:
     // `calls` and `function` belong to the function around the address.
-    ALLOCSCOPE_FAST_PATH nearby_lines(const line_table& lines, kept_texts& texts,
-                                      const inlined_calls& calls, const address_range& function,
-                                      std::uint64_t address) noexcept
+    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
+                 const address_range& function, std::uint64_t address) noexcept
         : lines_(lines),
           texts_(texts),
           calls_(calls),
@@ -21310,15 +21225,13 @@ struct described_unit {
 
 class split_unit {
 public:
-    ALLOCSCOPE_FAST_PATH split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-                                    const debug_unit& skeleton, package_place& package)
+    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+               const debug_unit& skeleton, package_place& package)
         : units_(read(memory, whole, skeleton, package)),
           names_(*units_, texts),
           inlined_(memory) {}
 
-    ALLOCSCOPE_FAST_PATH described_unit describe() {
-        return {units_, &names_, &inlined_, units_->only_unit()};
-    }
+    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
 
 private:
     static const char* path_of(arena& memory, const debug_unit& skeleton) {
@@ -21378,10 +21291,10 @@ public:
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_FAST_PATH bool has(text name) const { return names_.find(name) != nullptr; }
+    bool has(text name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    ALLOCSCOPE_FAST_PATH bool is_template(text name) const {
+    bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -21389,7 +21302,7 @@ public:
     }
 
     // There are types whose names are in a unit that is not there.
-    ALLOCSCOPE_FAST_PATH bool lacks_names() const noexcept { return lacks_names_; }
+    bool lacks_names() const noexcept { return lacks_names_; }
 
     // With the namespaces and classes around it: what the name means in a function of that
     // qualified name, the innermost of its scopes first. "" when that is not certain.
@@ -21423,8 +21336,7 @@ private:
 
     // A unit, and the partial units that it imports, each once.
     struct imported_units {
-        ALLOCSCOPE_FAST_PATH imported_units(arena& memory, type_names* made)
-            : of(made), units(memory), known(memory) {}
+        imported_units(arena& memory, type_names* made) : of(made), units(memory), known(memory) {}
         void add(const debug_unit& unit) {
             type_names*& reader = known[unit.header.first_entry | unit.header.file];
             if (reader == nullptr) units.push_back(&unit);
@@ -21440,8 +21352,7 @@ private:
     void add_types_of(const debug_unit& unit, imported_units& all);
 
     // With -flto whole units are imported: they are other source files.
-    static ALLOCSCOPE_FAST_PATH void add_imported(const debug_unit& unit, entry_walker& walker,
-                                                  imported_units& all) {
+    static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
@@ -21519,7 +21430,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
     arena& memory = unit.home->memory();
     list<open_scope> open{scratch};
     std::size_t next_scope = 0;
-    entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
+    entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
                         unit.header.first_entry};
     walker.next();  // the unit itself is not a scope
     while (walker.next()) {
@@ -21622,7 +21533,7 @@ public:
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
-    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) {
+    std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
@@ -21666,21 +21577,19 @@ public:
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+    text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
     }
 
     // The demangled function that holds the address, from the symbol table alone; "" none.
-    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+    text function_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
     // The build id of the file; unknown if the file cannot be read.
-    ALLOCSCOPE_FAST_PATH detail::build_id build_id() {
-        return is_readable() ? object_->id() : detail::build_id{};
-    }
+    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
 
     // Frees the memory; the next question reads the file again.
     void release() {
@@ -21826,9 +21735,10 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // The inlined calls are in another file, which does not exist here. The library's line
-            // would be taken for a line of the function that the symbol names.
-            if (is_standard_header(frame.file)) {
+            // If the inlined calls are in another file, which does not exist here, the library's
+            // line would be taken for a line of the function that the symbol names. Elsewhere
+            // clang -g1 leaves out the functions without inlined calls.
+            if (*unit->split_name != '\0' && is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
                 frame.is_line_withheld = true;
@@ -21927,7 +21837,7 @@ private:
     }
 
     // "load.cold" is a part of "load".
-    static ALLOCSCOPE_FAST_PATH bool is_part_of(text symbol, text whole) {
+    static bool is_part_of(text symbol, text whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }
@@ -21965,7 +21875,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -21973,7 +21883,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
-    ALLOCSCOPE_FAST_PATH bool equals(const module_generation& other) const noexcept {
+    bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
 };
@@ -21990,8 +21900,7 @@ struct module_facts {
 namespace loaded_modules_detail {
 
 // A note segment is read only where a readable load segment holds all of it.
-ALLOCSCOPE_FAST_PATH byte_view notes_in_memory(const dl_phdr_info& info,
-                                               const ElfW(Phdr) & note) noexcept {
+inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
     for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& load = info.dlpi_phdr[i];
         if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
@@ -22051,13 +21960,13 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 // Calls `visit(const module_facts&)` for one module after the other, once for each of its note
 // segments (at least once).
 template <class Visitor>
-ALLOCSCOPE_FAST_PATH void visit_loaded_modules(Visitor&& visit) {
+inline void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
     ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
-ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
+inline module_generation current_module_generation() noexcept {
     module_generation now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
@@ -22072,7 +21981,7 @@ ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
 
 // Runs `work`, which must not throw, while no library can be loaded or unloaded.
 template <class Work>
-ALLOCSCOPE_FAST_PATH void while_modules_stay(const Work& work) noexcept {
+void while_modules_stay(const Work& work) noexcept {
     const auto run = [](dl_phdr_info*, std::size_t, void* given) {
         (*static_cast<const Work*>(given))();
         return 1;  // once
@@ -22082,7 +21991,7 @@ ALLOCSCOPE_FAST_PATH void while_modules_stay(const Work& work) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
@@ -22105,10 +22014,8 @@ struct loaded_module {
     std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
     text loader_path;               // zero-terminated
 
-    ALLOCSCOPE_FAST_PATH bool holds(std::uint64_t address) const {
-        return address >= low && address < high;
-    }
-    ALLOCSCOPE_FAST_PATH bool is_same(const loaded_module& other) const {
+    bool holds(std::uint64_t address) const { return address >= low && address < high; }
+    bool is_same(const loaded_module& other) const {
         return base == other.base && low == other.low && high == other.high && path == other.path &&
                fingerprint == other.fingerprint && inode == other.inode;
     }
@@ -22171,7 +22078,7 @@ class module_list {
 public:
     ALLOCSCOPE_FAST_PATH const list<loaded_module>& modules() const { return modules_; }
 
-    ALLOCSCOPE_FAST_PATH bool is_current() const {
+    bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 
@@ -22289,7 +22196,7 @@ public:
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
-    ALLOCSCOPE_FAST_PATH ~symbolizer() { release_debug_data(); }
+    ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
@@ -22315,8 +22222,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t address, arena& memory,
-                                             const detail::met_module* home = nullptr) {
+    text data_symbol_at(std::uint64_t address, arena& memory,
+                        const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -22325,8 +22232,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
     // above.
-    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t address, arena& memory,
-                                                 const detail::met_module* home = nullptr) {
+    text function_symbol_at(std::uint64_t address, arena& memory,
+                            const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);
@@ -22334,16 +22241,14 @@ public:
 
     // The types that the debug information around an address describes; null: nothing is known.
     // Valid until release_debug_data().
-    ALLOCSCOPE_FAST_PATH const type_names* types_at(std::uint64_t address,
-                                                    const detail::met_module* home) {
+    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // The meaning of a name in the frame at an address with that function; "" if it is not certain.
-    ALLOCSCOPE_FAST_PATH text meaning_at(std::uint64_t address, const detail::met_module* home,
-                                         text function, text name, asked_name wanted,
-                                         arena& memory) {
+    text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
+                    asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
@@ -22407,9 +22312,7 @@ public:
             }
             return;
         }
-        const detail::met_modules* const known[] = {&detail::modules_at_start,
-                                                    &detail::modules_met};
-        for (const detail::met_modules* met : known) {
+        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
             for (std::uint32_t i = 0; i < met->count(); ++i) {
                 const detail::met_module* each = met->at(i);
                 if (each == nullptr) continue;
@@ -22423,8 +22326,7 @@ public:
 
     // Frees what was read from files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
+        for (const auto* objects : {&objects_, &gone_}) {
             for (const auto& object : *objects) {
                 if (object.value.reader != nullptr) object.value.reader->release();
             }
@@ -22435,8 +22337,7 @@ public:
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
+        for (const auto* objects : {&objects_, &gone_}) {
             for (const auto& object : *objects) {
                 if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
             }
@@ -22449,7 +22350,6 @@ private:
         debug_object* reader = nullptr;
         bool is_current = false;  // false: its memory may be used for the next one
     };
-    using object_table = table<std::uint64_t, module_object>;
 
     // The owner of an address.
     struct code_owner {
@@ -22541,8 +22441,8 @@ private:
     arena& kept_;
     kept_texts texts_;
     module_list modules_;
-    object_table objects_;                            // by lowest address
-    object_table gone_;                               // by met_module::number
+    table<std::uint64_t, module_object> objects_;     // by lowest address
+    table<std::uint64_t, module_object> gone_;        // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
 };
@@ -22647,7 +22547,7 @@ inline bool is_word(text token) noexcept {
 
 class source_lexer {
 public:
-    ALLOCSCOPE_FAST_PATH source_lexer(arena& memory, text source) : source_(source) {
+    source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
@@ -22702,7 +22602,7 @@ private:
     }
 
     // A literal may span several lines.
-    ALLOCSCOPE_FAST_PATH void pass_literal(std::size_t behind) noexcept {
+    void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -22727,7 +22627,7 @@ private:
         return true;
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_comment() const noexcept {
+    bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';
@@ -22755,8 +22655,6 @@ private:
         while (at_ < source_.size() && source_[at_] != '\n') {
             if (is_comment()) {
                 skip_comment();
-            } else if (begins_literal()) {
-                pass_literal(skip_literal(at_));
             } else if (source_[at_] != '\\' || !continues_line()) {
                 ++at_;
             }
@@ -22771,12 +22669,6 @@ private:
         const std::size_t behind = skip_word(directive, 0);
         result_.macros.push_back(
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
-    }
-
-    // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
-    bool begins_literal() const noexcept {
-        const char c = source_[at_];
-        return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
     }
 
     static text without_blanks(text line) noexcept {
@@ -22797,10 +22689,7 @@ private:
         const char quote = source_[at++];
         while (at < source_.size() && source_[at] != '\n') {
             if (source_[at] == quote) return at + 1;
-            if (source_[at] == '\\' && at + 1 < source_.size()) {
-                ++at;
-                if (source_[at] == '\r' && peek(at + 1) == '\n') ++at;  // the line goes on
-            }
+            if (source_[at] == '\\' && at + 1 < source_.size()) ++at;
             ++at;
         }
         return at < source_.size() ? at : source_.size();
@@ -22928,7 +22817,8 @@ public:
           headers_(memory),
           scopes_(memory),
           open_(memory),
-          pending_(memory) {
+          pending_(memory),
+          changes_(memory) {
         scopes_.push_back({0, list<std::size_t>{}});
     }
 
@@ -22948,7 +22838,7 @@ public:
             case '{':
                 check_specialisation(at);
                 open_.push_back(current_);
-                current_ = here();
+                enter(at, here());
                 forget_pending();
                 break;
             case '}':
@@ -22970,8 +22860,15 @@ public:
         return scopes_.size() - 1;
     }
 
+    // The scope of a token in a block, when all have been taken.
+    std::size_t scope_of(std::size_t at) const noexcept {
+        const std::size_t behind = partition_point(
+            changes_.data(), changes_.size(), [&](const change& each) { return each.at < at; });
+        return behind == 0 ? 0 : changes_[behind - 1].scope;
+    }
+
     // Whether what follows is the template itself.
-    ALLOCSCOPE_FAST_PATH bool is_behind_header() const noexcept { return !pending_.empty(); }
+    bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
         if (!pending_.empty()) return true;
@@ -23003,6 +22900,12 @@ private:
         list<std::size_t> headers;
     };
 
+    // The tokens behind `at` are in that scope.
+    struct change {
+        std::size_t at;
+        std::size_t scope;
+    };
+
     static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
 
     text text_at(std::size_t at) const noexcept {
@@ -23023,7 +22926,12 @@ private:
             forget_pending();
             for (const std::size_t header : scopes_[current_].headers) pending_.push_back(header);
         }
-        current_ = outer;
+        enter(at, outer);
+    }
+
+    void enter(std::size_t at, std::size_t scope) {
+        if (scope != current_) changes_.push_back({at, scope});
+        current_ = scope;
     }
 
     // `at` is on the `<` of a header.
@@ -23108,6 +23016,7 @@ private:
     list<node> scopes_;
     list<std::size_t> open_;  // for every open brace: the scope outside it
     list<std::size_t> pending_;
+    list<change> changes_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
     bool is_unchecked_ = false;  // the pending headers, by check_specialisation
@@ -23145,6 +23054,13 @@ struct new_expression {
     std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
+// A word of declarations: `using name`, `struct name`, or the `typedef` before `name;`.
+struct name_declaration {
+    std::uint32_t at;        // the token of the name, or of `typedef`
+    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
+    std::uint32_t previous;  // the number + 1 of the one before it with that name; 0: there is none
+};
+
 class source_outline {
 public:
     // `source` must live as long as the outline.
@@ -23156,7 +23072,10 @@ public:
           edges_(memory),
           names_(memory),
           defaults_(memory),
-          classes_(memory) {
+          classes_(memory),
+          blocks_(memory),
+          declarations_(memory),
+          declared_(memory) {
         for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
@@ -23176,13 +23095,15 @@ public:
     // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
-    ALLOCSCOPE_FAST_PATH list<const template_header*> headers_around(arena& memory,
-                                                                     std::size_t scope) const {
+    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
+    // The scope of a token in a block.
+    std::size_t scope_of(std::size_t at) const noexcept { return scopes_.scope_of(at); }
+
     // The first expression that begins or ends with the token; null if there is none.
-    ALLOCSCOPE_FAST_PATH const new_expression* expression_at(std::size_t token) const noexcept {
+    const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
     }
@@ -23200,22 +23121,27 @@ public:
         return only;
     }
 
-    // A type or a namespace of this file.
-    ALLOCSCOPE_FAST_PATH bool is_defined(text name) const noexcept {
-        return is_known_as(name, defined_name);
+    // The last declaration of a name, and the one before it; null: there is none.
+    const name_declaration* last_declared(text name) const noexcept {
+        const std::uint32_t* found = declared_.find(name);
+        return found != nullptr ? &declarations_[*found - 1] : nullptr;
+    }
+    const name_declaration* declared_before(const name_declaration& each) const noexcept {
+        return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_class_template(text name) const noexcept {
-        return is_known_as(name, template_name);
-    }
+    // A type or a namespace of this file.
+    bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
+
+    bool is_class_template(text name) const noexcept { return is_known_as(name, template_name); }
 
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    ALLOCSCOPE_FAST_PATH bool is_template_alias(text name) const noexcept {
+    bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // An alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_FAST_PATH bool is_alias_of_expression(text name) const noexcept {
+    bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
@@ -23230,13 +23156,13 @@ public:
     }
 
     // The token with the name of the only class that the file defines so; 0: there are several.
-    ALLOCSCOPE_FAST_PATH std::size_t class_named(text name) const noexcept {
+    std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
     // A name of the standard library that this file uses without "std::".
-    ALLOCSCOPE_FAST_PATH bool is_standard_name(text name) const noexcept {
+    bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Names that hardly anybody gives to their own class.
@@ -23281,6 +23207,15 @@ private:
     void see(std::size_t at) {
         const text token = tokens()[at].spelling;
         switch (token.front()) {
+            case '{':
+                blocks_.push_back(static_cast<std::uint32_t>(at));
+                break;
+            case '}':
+                while (!blocks_.empty() && partners_[at] != 0 && blocks_.back() > partners_[at]) {
+                    blocks_.pop_back();
+                }
+                if (!blocks_.empty()) blocks_.pop_back();
+                break;
             case 'n':
                 if (token == "new") read_new(at);
                 if (token == "namespace") read_definition(at + 1);
@@ -23288,6 +23223,7 @@ private:
             case 'u':
                 if (token == "using") read_using(at);
                 if (token == "union") read_definition(at + 1);
+                if (token == "using" || token == "union") declare(text_at(at + 1), at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
@@ -23295,6 +23231,7 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
+                    declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
                     names_[text_at(name)] |=
                         scopes_.is_behind_header() ? class_name | template_name : class_name;
@@ -23304,10 +23241,19 @@ private:
                 break;
             case 'e':
                 if (token == "enum") read_definition(at + 1);
+                if (token == "enum") declare(text_at(at + 1), at + 1);
                 break;
             default:
                 break;
         }
+    }
+
+    void declare(text name, std::size_t at) {
+        if (!is_word(name)) return;
+        std::uint32_t& last = declared_[name];
+        const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
+        declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
+        last = static_cast<std::uint32_t>(declarations_.size());
     }
 
     // `struct alignas(64) name`, `struct [[deprecated]] name`.
@@ -23379,7 +23325,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void see_class(std::size_t name) {
+    void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
@@ -23516,6 +23462,7 @@ private:
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
             names_[tokens()[i - 1].spelling] |= meaning;
+            declare(tokens()[i - 1].spelling, at);
             return;
         }
     }
@@ -23530,6 +23477,9 @@ private:
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
     table<text, std::uint32_t> classes_;   // the token of the name
+    list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
+    list<name_declaration> declarations_;
+    table<text, std::uint32_t> declared_;  // the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
 
@@ -23616,22 +23566,16 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
 // Searches the blocks around the token at `before`, the innermost first.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     const list<source_token>& tokens = file.tokens();
-    constexpr std::size_t most_tokens = 4096;
-    local_name found;
-    for (std::size_t left = most_tokens, at = before; left != 0 && at > 1; --left) {
-        const text token = tokens[--at].spelling;
-        if (token == "}") {
-            const std::size_t open = file.partner(at);
-            if (open == 0 || open > at) return {};
-            at = open;
-        } else if (token == "{") {
-            const block_kind kind = kind_of_block(tokens, at);
-            if (kind == block_kind::of_namespace) return {};
-            found.is_of_function = kind == block_kind::of_function;
-            if (found.what != local_name::kind::none) return found;
-        } else if (found.what == local_name::kind::none) {
-            found = declared_at(tokens, at, before, name);
-        }
+    for (const name_declaration* each = file.last_declared(name); each != nullptr;
+         each = file.declared_before(*each)) {
+        const bool is_around =
+            each->at < before && each->block != 0 && file.partner(each->block) > before;
+        if (!is_around) continue;
+        const block_kind kind = kind_of_block(tokens, each->block);
+        if (kind == block_kind::of_namespace) return {};
+        local_name found = declared_at(tokens, each->at, before, name);
+        found.is_of_function = kind == block_kind::of_function;
+        if (found.what != local_name::kind::none) return found;
     }
     return {};
 }
@@ -23641,6 +23585,102 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+
+// declared_variable.hpp - how a variable is declared, by the source text before a place.
+
+#ifndef ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+#define ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct declared_variable {
+    std::size_t at = 0;     // the token of its name
+    std::size_t begin = 0;  // its type, without const and &
+    std::size_t end = 0;    // 0: not known
+
+    bool is_known() const noexcept { return end != 0; }
+};
+
+// The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
+// not understood.
+inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    std::size_t at = end;
+    while (at > 1 && tokens[at - 1].spelling == "*") --at;
+    for (;;) {
+        int depth = 0;
+        do {
+            if (--at < 1) return 0;
+            const text token = tokens[at].spelling;
+            if (is_listed(token, "; { } =")) return 0;
+            if (token == ">") ++depth;
+            if (token == "<") --depth;
+            if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        } while (depth > 0);
+        if (tokens[at].spelling == "<") --at;
+        if (!is_word(tokens[at].spelling)) return 0;
+        while (at > 1 && builtin_type{}.take(tokens[at - 1].spelling)) --at;
+        if (at < 3 || tokens[at - 1].spelling != "::") return at;
+        --at;
+    }
+}
+
+// What the name at `at` declares, if it does.
+inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    declared_variable found;
+    found.at = at;
+    if (at + 1 >= tokens.size() || !is_listed(tokens[at + 1].spelling, "; ( { = , ) :")) return {};
+    std::size_t end = at;
+    while (end > 1 && is_listed(tokens[end - 1].spelling, "& const")) --end;
+    found.begin = begin_of_type(file, end);
+    std::size_t before = found.begin;
+    constexpr text specifiers =
+        "static const thread_local constexpr inline mutable volatile extern";
+    while (before > 1 && is_listed(tokens[before - 1].spelling, specifiers)) --before;
+    const bool is_alone = found.begin != 0 && is_listed(tokens[before - 1].spelling, "; { } ( , :");
+    if (is_alone) found.end = end;
+    return found;
+}
+
+// Searches the blocks around the token at `from`, the innermost first; that token may be the
+// declaration. Namespaces are not searched: a base class may have another variable of that name.
+inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    const text name = tokens[from].spelling;
+    constexpr std::size_t most_tokens = 4096;
+    declared_variable found;
+    bool is_in_header = false;  // of a block around the place, which may have parameters
+    for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
+        const text token = tokens[--at].spelling;
+        if (token == "}" || (token == ")" && !is_in_header)) {
+            if (file.partner(at) == 0) return {};
+            if (token == "}") is_in_header = false;
+            at = file.partner(at);
+        } else if (token == "{") {
+            const bool is_searched = kind_of_block(tokens, at) != block_kind::of_namespace;
+            if (found.at != 0) return is_searched ? found : declared_variable{};
+            is_in_header = true;
+        } else if (token == ";") {
+            is_in_header = false;
+        } else if (token == name && found.at == 0) {
+            constexpr text in_expressions =
+                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
+            if (is_listed(tokens[at - 1].spelling, in_expressions)) continue;
+            found = declared_there(file, at);
+            if (!found.is_known() || is_in_header) return found;
+        }
+    }
+    return {};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
 
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 
@@ -23731,7 +23771,7 @@ inline text without_wrapping(arena& memory, text type) {
 }
 
 // The type of what the user put into the block. Idempotent.
-ALLOCSCOPE_FAST_PATH text unwrapped_type(arena& memory, text type) {
+inline text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
         if (inner.data() == type.data()) break;
@@ -24069,9 +24109,7 @@ public:
 
     // What a class gives its members where a constructor is, by the token there; null: nothing that
     // is certain.
-    ALLOCSCOPE_FAST_PATH table<const void*, const new_expression*>& implied() noexcept {
-        return implied_;
-    }
+    table<const void*, const new_expression*>& implied() noexcept { return implied_; }
 
     // Forgets all files.
     void release() noexcept {
@@ -24211,14 +24249,16 @@ inline text without_const(text type) noexcept {
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name, const type_knowledge& knowledge)
+                    const function_name& name, const type_knowledge& knowledge,
+                    bool is_at_begin = false)
         : memory_(memory),
           knowledge_(knowledge),
           file_(file),
           expression_(expression),
           name_(name),
           headers_(file.headers_around(memory, expression.scope)),
-          instantiated_(memory) {
+          instantiated_(memory),
+          is_at_begin_(is_at_begin) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
             const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
@@ -24231,13 +24271,21 @@ public:
     // The type with the blanks and the order of words in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
-        if (expression_.is_of_variable) return decayed(described(own, asked_name::variable));
-        if (expression_.is_of_value && !is_certain_type(own)) return {};
+        if (expression_.is_of_variable) {
+            return decayed(type_of_variable(expression_.type_begin, 0));
+        }
+        if (expression_.is_of_value && !is_certain_type(own) && !is_standard_class(own)) return {};
         text_out type{memory_};
         if (!write(type, expression_.type_begin, expression_.type_end, 0) || is_doubtful(own)) {
             return {};
         }
         return type.view();
+    }
+
+    // The same of the tokens in a declaration before the place.
+    text spelled(std::size_t begin, std::size_t end) const {
+        text_out type{memory_};
+        return write(type, begin, end, 1) ? type.view() : text{};
     }
 
     // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
@@ -24281,7 +24329,7 @@ public:
         return path.view();
     }
 
-    ALLOCSCOPE_FAST_PATH bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
     static bool is_plain_word(text word) noexcept {
@@ -24303,7 +24351,7 @@ private:
     }
 
     // What `auto` makes of the type of a variable.
-    static ALLOCSCOPE_FAST_PATH text decayed(text type) noexcept {
+    static text decayed(text type) noexcept {
         while (type.ends_with("&")) type.remove_suffix(1);
         if (type.ends_with(" const")) type.remove_suffix(6);
         return type;
@@ -24314,8 +24362,16 @@ private:
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
     }
 
-    // The block may be that of a `new` in a default argument, and its size would not tell.
-    ALLOCSCOPE_FAST_PATH bool is_doubtful(text own) const {
+    bool is_standard_class(text own) const {
+        return file_.tokens()[expression_.type_begin].spelling == "std" &&
+               (is_standard_template(own) || is_listed(own, "string wstring"));
+    }
+
+    // The block may be that of a `new` in a default argument, and its size would not tell. Outside
+    // of templates only clang names the `new` itself, and it never does so for a default argument.
+    bool is_doubtful(text own) const {
+        const bool is_in_template = !headers_.empty() || has_arguments(name_);
+        if (is_at_begin_ && !is_in_template) return false;
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
@@ -24328,7 +24384,8 @@ private:
             text word = tokens[i].spelling;
             if (word == "template") continue;
             if (word == "decltype") {
-                word = described(variable_of_decltype(tokens, i), asked_name::variable);
+                if (variable_of_decltype(tokens, i).empty()) return false;
+                word = type_of_variable(i + 2, depth);
                 if (word.empty()) return false;
                 i += 3;
             } else if (is_word(word)) {
@@ -24363,6 +24420,45 @@ private:
     text described(text name, asked_name wanted) const {
         if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+    }
+
+    // The type of the variable that is named at `at`. The source says it where the debug
+    // information does not.
+    text type_of_variable(std::size_t at, int depth) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text known = described(tokens[at].spelling, asked_name::variable);
+        if (!known.empty() || file_.is_macro(tokens[at].spelling)) return known;
+        const declared_variable found = find_variable(file_, at);
+        if (!found.is_known()) return {};
+        if (tokens[found.begin].spelling == "auto") return argument_of_lambda(found);
+        text_out type{memory_};
+        return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
+    }
+
+    // Of a parameter of a lambda that is declared with `auto` and nothing else.
+    text argument_of_lambda(const declared_variable& parameter) const {
+        const list<source_token>& tokens = file_.tokens();
+        const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
+        if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
+        std::size_t before = 0;
+        std::size_t open = parameter.begin;
+        while (--open > 0 && tokens[open].spelling != "(") {
+            if (tokens[open].spelling == "auto") ++before;
+            if (is_listed(tokens[open].spelling, "; { }")) return {};
+        }
+        std::size_t count = before;
+        for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
+            if (tokens[i].spelling == "auto") ++count;
+        }
+        // In a lambda, or a class, inside of that one the name is that of the inner one.
+        for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
+            const bool is_lambda =
+                tokens[i].spelling == "]" && is_listed(tokens[i + 1].spelling, "( {");
+            if (is_lambda || is_listed(tokens[i].spelling, "struct class union")) return {};
+        }
+        const list<text> arguments = split_arguments(memory_, name_.last().arguments);
+        if (open < 1 || tokens[open - 1].spelling != "]" || arguments.size() != count) return {};
+        return arguments[before];
     }
 
     bool is_parameter(text word) const {
@@ -24480,7 +24576,7 @@ private:
     }
 
     // The name with the scopes in which it is found.
-    ALLOCSCOPE_FAST_PATH text qualified(text word) const {
+    text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
             knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
@@ -24494,7 +24590,7 @@ private:
     }
 
     // The debug information may not tell that these are, or have another type of that name.
-    static ALLOCSCOPE_FAST_PATH bool is_standard_template(text word) noexcept {
+    static bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
                          "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -24537,48 +24633,8 @@ private:
     const function_name& name_;
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // components that show arguments
+    bool is_at_begin_;                      // the compiler names the `new`, not the last token
 };
-
-// The first parameter of the nearest definition of an operator new before a token. Unlike a
-// definition, a call of one is not followed by a brace or a word.
-inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    for (std::size_t at = before; at > 1; --at) {
-        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
-        std::size_t open = at;
-        while (open < before && tokens[open].spelling != "(") ++open;
-        const std::size_t close = file.partner(open);
-        if (close <= open || close + 1 >= before) continue;
-        const text behind = tokens[close + 1].spelling;
-        if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && tokens[end].spelling != ",") ++end;
-        return tokens[end - 1].spelling;
-    }
-    return {};
-}
-
-// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
-// `operator new(n)` or `malloc(n)` with the name of its parameter.
-inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return false;
-    const list<source_token>& tokens = file->tokens();
-    for (std::size_t at = file->token_from(frame.line, 0);
-         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
-        if (!is_new && tokens[at].spelling != "malloc") continue;
-        std::size_t open = at + 1;
-        if (tokens[open].spelling == "[") open += 2;
-        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
-        const text behind = tokens[open + 2].spelling;
-        if (behind != ")" && behind != ",") continue;
-        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
-    }
-    return false;
-}
 
 // What else the source says of a `new`.
 struct source_notes {
@@ -24605,7 +24661,11 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
     const borrowed_memory meanwhile{names.scratch()};
-    const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
+    const source_token& first = file->tokens()[expression->begin];
+    const bool is_at_begin =
+        frame.column > 0 && first.line == frame.line && first.column == frame.column;
+    const source_spelling spelling{names.scratch(), *file,     *expression,
+                                   function,        knowledge, is_at_begin};
     const text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
@@ -24654,7 +24714,7 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
 // Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
 class known_sizes {
 public:
-    ALLOCSCOPE_FAST_PATH known_sizes() = default;
+    known_sizes() = default;
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
@@ -24667,7 +24727,7 @@ public:
     }
 
     // Call it before the debug information is released.
-    ALLOCSCOPE_FAST_PATH void clear() noexcept {
+    void clear() noexcept {
         fits_ = table<question, symbolize::size_fit>{memory_};
         memory_.release();
     }
@@ -24681,7 +24741,7 @@ private:
         friend bool operator==(const question& a, const question& b) noexcept {
             return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
         }
-        friend ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const question& key) noexcept {
+        friend std::uint64_t hash_of_key(const question& key) noexcept {
             std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
             hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
             return hash_finish(hash_step(hash, key.bytes));
@@ -24705,17 +24765,16 @@ struct described_sizes {
         return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_at(const named_stack& stack,
-                                                    std::uintptr_t address, text type,
-                                                    std::uint64_t bytes) const {
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                           std::uint64_t bytes) const {
+    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                      std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
@@ -24731,7 +24790,7 @@ struct asked_place {
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
-    ALLOCSCOPE_FAST_PATH symbolize::type_knowledge knowledge() noexcept {
+    symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
                 &asked_place::meaning};
     }
@@ -24842,7 +24901,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-ALLOCSCOPE_FAST_PATH bool is_begun_class(text candidate) noexcept {
+inline bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 
@@ -24944,14 +25003,23 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
         if (!is_word(word) || word == "std" || word == "const") continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
-        if (knowledge.kind(knowledge.context, word) == name_kind::unknown) return false;
+        const bool is_of_std =
+            i > 1 && is_listed(word, "string wstring") && made.tokens()[i - 2].spelling == "std";
+        if (is_of_std) continue;
+        const name_kind kind = knowledge.kind(knowledge.context, word);
+        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
+        const text behind = i + 1 < made.tokens().size() ? made.tokens()[i + 1].spelling : text{};
+        if (is_template && behind != "<") return false;
     }
     return true;
 }
 
 // The type of the only `new` in the macro that is used at `at`; "" when that is not certain.
+// `is_all`: the macro writes nothing else, and nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
-                          const function_name& function, const type_knowledge& knowledge) {
+                          const function_name& function, const type_knowledge& knowledge,
+                          bool& is_all) {
     if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
     if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
@@ -24960,7 +25028,15 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    return source_spelling{memory, made, only, function, knowledge}.spelled();
+    is_all = only.begin == 0;
+    for (std::size_t i = 1; i < made.tokens().size(); ++i) {
+        const text token = made.tokens()[i].spelling;
+        const bool is_brackets = is_listed(token, "( ) { }");
+        if (i < only.type_end ? file.has_new_in_default(token) : !is_brackets) is_all = false;
+    }
+    type_knowledge believed = knowledge;
+    believed.kind = nullptr;
+    return source_spelling{memory, made, only, function, believed}.spelled();
 }
 
 }  // namespace symbolize
@@ -25137,7 +25213,12 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
         type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
     } else if (shown == nullptr) {
-        type = type_of_macro(scratch, *file, at, function, knowledge);
+        bool is_all = false;
+        type = type_of_macro(scratch, *file, at, function, knowledge, is_all);
+        if (!type.empty() && is_all) {
+            answer = {without_const(names.pretty(type)), type_evidence::source_text};
+            return;
+        }
     }
     if (!type.empty()) {
         answer.candidate = without_const(names.pretty(type));
@@ -25162,6 +25243,346 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+
+// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
+
+#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// libstdc++'s headers of a container, the first of which asks for the memory of its elements, and
+// the classes that are made of it.
+struct container_headers {
+    text asking;
+    text files;
+    text classes;
+};
+
+constexpr container_headers containers[] = {
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h",
+     "vector stack priority_queue"},
+    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
+    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
+    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
+    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
+     "map multimap set multiset"},
+    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
+     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
+
+// The name of a library header without its folders; "" for another file.
+inline text standard_header(text file) noexcept {
+    if (!is_standard_header(file)) return {};
+    return file.substr(file.rfind('/') + 1);
+}
+
+// "" if the text is not a function's name.
+inline text own_name_of(const read_name& name) noexcept {
+    return name.parts.is_known() ? name.parts.last().name : text{};
+}
+
+inline text without_reference(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
+    if (type.starts_with("const ")) type.remove_prefix(6);
+    return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
+}
+
+// The token at the place of a frame; 0: there is none. `file` becomes its source.
+inline std::size_t token_of(const code_frame& frame, source_cache& sources,
+                            const source_outline*& file) {
+    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby || frame.file.empty()) return 0;
+    file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return 0;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at == file->tokens().size()) return 0;
+    const source_token& token = file->tokens()[at];
+    return token.line == frame.line && token.column == frame.column ? at : 0;
+}
+
+// The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
+// arguments of a template; else the name that it has. Clang places the call at its first token, g++
+// at its last one or at the bracket of the call that it is an argument of.
+inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
+                        source_cache& sources, type_knowledge knowledge) {
+    const text function = frames[called].function;
+    if (names.of(function).parts.components.size() != 1 || called + 1 == frames.size()) {
+        return function;
+    }
+    const code_frame& caller = frames[called + 1];
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(caller, sources, file);
+    if (at == 0 || !frames[called].is_inlined) return function;
+    const list<source_token>& tokens = file->tokens();
+    constexpr std::size_t far_away = 64;
+    const text own = own_name_of(names.of(function));
+    const text sign = tokens[at].spelling;
+    const std::size_t partner = file->partner(at);
+    const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
+    const std::size_t end = sign == "(" ? partner : first + far_away;
+    std::size_t name = 0;
+    for (std::size_t i = first; i < end && i + 1 < tokens.size(); ++i) {
+        if (tokens[i + 1].spelling == "(" && tokens[i].spelling == own) {
+            if (name != 0) return function;
+            name = i;
+        }
+        if (sign != "(" && tokens[i + 1].spelling == "(") break;
+    }
+    const std::size_t begin =
+        name > 2 && tokens[name - 1].spelling == "::" ? begin_of_type(*file, name + 1) : 0;
+    if (begin == 0 || (is_word(sign) && begin != at)) return function;
+    knowledge.meaning = nullptr;  // it is about another frame
+    new_expression place;
+    place.begin = begin;
+    place.scope = file->scope_of(at);
+    const text scope =
+        source_spelling{names.scratch(), *file, place, names.of(caller.function).parts, knowledge}
+            .spelled(begin, name - 1);
+    if (!scope.ends_with(">")) return function;
+    // A base class that has the function may have other arguments.
+    const text whole = joined(names.memory(), scope, "::", own);
+    const function_name& parts = names.of(whole).parts;
+    const source_outline* inner = nullptr;
+    const std::size_t inside = token_of(frames[called], sources, inner);
+    if (inside == 0 || parts.components.size() < 2) return function;
+    const std::size_t open =
+        body_of_class(*inner, parts.components[parts.components.size() - 2].name);
+    return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
+}
+
+// What a container has as elements, by the class that one of its functions is in, or that its
+// variable is of; "" if it is none of these classes.
+inline text element_of(arena& memory, text scope, text brackets) {
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return {};
+    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
+        if (arguments.size() < 2) return {};
+        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
+        return joined(memory, key, arguments[1], ">");
+    }
+    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
+        return arguments.size() > 1 ? arguments[1] : text{};
+    }
+    const bool is_known =
+        is_listed(scope,
+                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
+                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
+    return is_known ? arguments[0] : text{};
+}
+
+// The same for a type as it is printed, if its class is one of `classes`.
+inline text element_of_class(arena& memory, text type, text classes) {
+    const std::size_t open = type.find('<');
+    if (open == no_position || !type.starts_with("std::")) return {};
+    text own = type.substr(5, open - 5);
+    if (own.starts_with("pmr::")) own.remove_prefix(5);
+    return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
+}
+
+// The token with the name of the variable whose function, or constructor, is called at `at`; 0: it
+// is something else. g++ names the last token, clang the name.
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+    const list<source_token>& tokens = file.tokens();
+    const text token = tokens[at].spelling;
+    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
+    if (token == "]" && function != "operator[]") return 0;
+    if (is_at_end) return file.partner(at) - 1;
+    std::size_t member = at;
+    if (token == "(" && at > 0) --member;
+    if (member < 2 || !is_word(tokens[member].spelling)) return 0;
+    if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
+    return tokens[member].spelling == function ? member - 2 : 0;
+}
+
+// What the container at a call in the user's source has as elements; "" if it is not certain.
+inline text element_in_source(read_names& names, const code_frame& frame, text function,
+                              text classes, source_cache& sources, type_knowledge knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const list<source_token>& tokens = file->tokens();
+    const std::size_t name = variable_of_call(*file, at, function);
+    if (name < 2) return {};
+    if (is_listed(tokens[name - 1].spelling, ". -> ::")) return {};
+    declared_variable variable;
+    if (tokens[name].spelling == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
+        variable = {name, begin_of_type(*file, name + 1), name + 1};
+    } else if (is_word(tokens[name].spelling) && !file->is_macro(tokens[name].spelling)) {
+        variable = find_variable(*file, name);
+    }
+    if (!variable.is_known() || variable.begin == 0) return {};
+    knowledge.meaning = nullptr;  // it is about another frame
+    new_expression place;
+    place.begin = variable.begin;
+    place.scope = file->scope_of(at);
+    const text type = names.pretty(
+        source_spelling{names.scratch(), *file, place, names.of(frame.function).parts, knowledge}
+            .spelled(variable.begin, variable.end));
+    return element_of_class(names.memory(), type, classes);
+}
+
+// What is allocated by a container whose function frames[at] asks its allocator; "" if it is not
+// certain.
+inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
+                                     std::size_t at, source_cache& sources,
+                                     const type_knowledge& knowledge) {
+    const text request = own_name_of(names.of(frames[at].function));
+    const text header = standard_header(frames[at].file);
+    if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
+    const container_headers* container = nullptr;
+    for (const container_headers& each : containers) {
+        if (each.asking == header) container = &each;
+    }
+    if (container == nullptr) return {};
+    text element;
+    text function;
+    for (; at < frames.size(); ++at) {
+        const text function_inside = function;
+        const text file = standard_header(frames[at].file);
+        if (file.empty()) break;
+        const read_name& name = names.of(frames[at].function);
+        function = own_name_of(name);
+        const bool assigns = is_listed(function, "operator= assign") ||
+                             function.starts_with("_M_assign") || function.starts_with("_M_move");
+        if (assigns) return {};
+        const std::size_t count = name.parts.components.size();
+        if (!is_listed(file, container->files)) {
+            // Made by another container, as its element: construct<X, ...>(X*, ...).
+            const bool is_made = is_listed(function_inside, container->classes) &&
+                                 is_listed(file, "stl_construct.h new_allocator.h") &&
+                                 is_listed(function, "_Construct construct");
+            if (!is_made) return {};
+            const list<text> made = split_arguments(names.memory(), name.parts.last().arguments);
+            if (!made.empty() && element.empty()) {
+                element = element_of_class(names.memory(), printed_type(names.memory(), made[0]),
+                                           container->classes);
+            }
+            if (element.empty()) return {};
+            break;
+        }
+        if (count < 3) continue;
+        const name_component& scope = name.parts.components[count - 2];
+        const text said = element_of(names.memory(), scope.name, scope.arguments);
+        if (!said.empty()) element = said;
+    }
+    type_evidence evidence = type_evidence::allocator_frame;
+    if (element.empty() && at < frames.size()) {
+        element =
+            element_in_source(names, frames[at], function, container->classes, sources, knowledge);
+        evidence = type_evidence::source_text;
+    }
+    if (element.empty()) return {};
+    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
+    return {printed_type(names.memory(), element), evidence, true};
+}
+
+// `asking` is the frame that called operator new.
+inline type_answer type_of_bare_request(read_names& names, const list<code_frame>& frames,
+                                        std::size_t asking, source_cache& sources,
+                                        const type_knowledge& knowledge) {
+    arena& memory = names.memory();
+    const read_name& name = names.of(frames[asking].function);
+    const text header = standard_header(frames[asking].file);
+    if (header.empty() || name.parts.components.size() != 1) return {};
+    library_call call;
+    call.function = own_name_of(name);
+    const bool is_any = header == "any" && call.function == "_S_create";
+    const read_name& told =
+        is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
+    if (is_any && !is_listed(own_name_of(told), "any emplace")) return {};
+    const list<text> arguments =
+        split_arguments(memory, told.parts.is_known() ? told.parts.last().arguments : text{});
+    if (!arguments.empty()) call.function_first = arguments[0];
+    if (call.function != "allocate") {
+        const bool is_functor = header == "std_function.h" && call.function == "_M_create";
+        const text type = is_any || is_functor ? without_reference(call.function_first)
+                                               : type_of_make_call(memory, call);
+        if (type.empty() || type.starts_with("(lambda at ")) return {};
+        return {printed_type(memory, type), type_evidence::make_frame};
+    }
+    std::size_t at = asking;
+    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
+    while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
+           is_listed(standard_header(frames[at].file), allocators)) {
+        ++at;
+    }
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    const read_name& caller = names.of(frames[at].function);
+    if (caller.parts.components.size() == 1) {
+        call.function = own_name_of(caller);
+        const list<text> told_by_caller = split_arguments(memory, caller.parts.last().arguments);
+        if (!told_by_caller.empty()) call.function_first = told_by_caller[0];
+    } else {
+        call = caller.call;
+    }
+    const text type = type_of_container_call(memory, call);
+    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
+    return type_of_container(names, frames, at, sources, knowledge);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+// handed_on_size.hpp - whether a class's own operator new passes on the size that it got.
+
+#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The first parameter of the nearest definition of an operator new before a token. Unlike a
+// definition, a call of one is not followed by a brace or a word.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t at = before; at > 1; --at) {
+        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        std::size_t open = at;
+        while (open < before && tokens[open].spelling != "(") ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = tokens[close + 1].spelling;
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && tokens[end].spelling != ",") ++end;
+        return tokens[end - 1].spelling;
+    }
+    return {};
+}
+
+// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
+// `operator new(n)` or `malloc(n)` with the name of its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
+        if (!is_new && tokens[at].spelling != "malloc") continue;
+        std::size_t open = at + 1;
+        if (tokens[open].spelling == "[") open += 2;
+        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
+        const text behind = tokens[open + 2].spelling;
+        if (behind != ")" && behind != ",") continue;
+        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
 
 // type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 
@@ -25330,13 +25751,6 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
             type_evidence::unsized_vtable};
 }
 
-ALLOCSCOPE_FAST_PATH bool has_arguments(const function_name& function) noexcept {
-    for (const name_component& each : function.components) {
-        if (!each.arguments.empty()) return true;
-    }
-    return false;
-}
-
 // `knowledge` is about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
@@ -25345,7 +25759,10 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking);
     if (answer.is_known() || asking == frames.size()) return answer;
+    answer = type_of_bare_request(names, frames, asking, sources, knowledge);
+    if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
+    frame.function = called_name(names, frames, asking, sources, knowledge);
     const read_name& own = names.of(frame.function);
     if (has_arguments(own.parts) && asking + 1 < frames.size() &&
         frames[asking + 1].function != frame.function &&
@@ -25487,7 +25904,7 @@ public:
     }
 
     // Forgets the stacks whose names are valid only until a module comes or goes.
-    ALLOCSCOPE_FAST_PATH void drop_passing() noexcept {
+    void drop_passing() noexcept {
         for (named_stack*& first : chains_) {
             named_stack** place = &first;
             while (*place != nullptr) {
@@ -25631,7 +26048,7 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
         const text token = file.tokens()[at].spelling;
-        if (is_listed(token, "co_await co_yield co_return")) return true;
+        if (token.starts_with("co_")) return true;
         if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
         const std::size_t inner = body_of(file, at);
         if (file.partner(inner) > at) at = file.partner(inner);
@@ -25713,7 +26130,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, so that a failure ends the program. They have the
 // same names everywhere. The row should name their caller.
-ALLOCSCOPE_FAST_PATH bool is_allocation_wrapper(text name) noexcept {
+inline bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -25754,7 +26171,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-ALLOCSCOPE_FAST_PATH bool is_library_namespace(text name) noexcept {
+inline bool is_library_namespace(text name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");
@@ -25918,7 +26335,7 @@ inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-ALLOCSCOPE_FAST_PATH bool is_library_folder(text name) noexcept {
+inline bool is_library_folder(text name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
                      "vendored external externals extern subprojects node_modules _deps "
@@ -25986,8 +26403,7 @@ struct frame_traits {
 
 class known_frames {
 public:
-    ALLOCSCOPE_FAST_PATH explicit known_frames(arena& memory) noexcept
-        : functions_(memory), files_(memory) {}
+    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
 
     frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
         entry& known = functions_[frame.function.data()];
@@ -26047,24 +26463,13 @@ namespace symbolize {
 
 enum class module_kind { user, runtime, system };
 
-// Whether a file is an interpreter or its library: one of the names, and perhaps a version.
-// "perlin" is neither.
-ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
-    constexpr text runtimes =
-        "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
-        "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
-        "libjvm libmonosgen libmono libcoreclr";
-    text rest = file_name;
-    rest.remove_prefix(listed_start(rest, runtimes).size());
-    if (rest.size() == file_name.size()) return false;
-    if (rest.starts_with("-")) rest.remove_prefix(1);
-    return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
-}
-
-ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
+inline module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
     if (name.empty() || is_system_library(name)) return module_kind::system;
-    return is_runtime(name) ? module_kind::runtime : module_kind::user;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 
 // What the module of a frame says about the frame.
@@ -26085,7 +26490,7 @@ struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
 
-    ALLOCSCOPE_FAST_PATH text get() const { return folder != nullptr ? folder(context) : text{}; }
+    text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
 // A stack, and what is known about its frames.
@@ -26153,8 +26558,7 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 // another library's. Index of the frame; frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
-    const module_kind in_order[] = {module_kind::user, module_kind::runtime};
-    for (const module_kind kind : in_order) {
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
         const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
         if (found < count) return found;
     }
@@ -26164,9 +26568,8 @@ inline std::size_t maker_frame(const asked_stack& stack) {
 }
 
 // All rules. `maker` is the result of maker_frame().
-ALLOCSCOPE_FAST_PATH std::size_t user_frame_by_module(const asked_stack& stack,
-                                                      const own_folder_source& own,
-                                                      std::size_t maker) {
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
     return line < stack.frames.size() ? line : maker;
 }
@@ -26360,8 +26763,7 @@ private:
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
         // The source may have given these frames another line.
-        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
-        for (const std::size_t i : told) {
+        for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
             if (i >= frames.size()) continue;
             kept[i].line = frames[i].line;
             kept[i].column = frames[i].column;
@@ -26516,8 +26918,7 @@ public:
     }
 
     // Whether find() would find the names at once.
-    ALLOCSCOPE_FAST_PATH bool knows(const known_stack& stack,
-                                    const symbolize::frame_rule& rule) const {
+    bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
@@ -26550,11 +26951,11 @@ public:
     }
 
     // The only copy of an equal text.
-    ALLOCSCOPE_FAST_PATH const char* keep(text wanted) { return texts_.keep(wanted); }
+    const char* keep(text wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
-    ALLOCSCOPE_FAST_PATH void for_each_module(const Visit& visit) {
+    void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
     }
 
@@ -26582,14 +26983,14 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-ALLOCSCOPE_FAST_PATH name_book* make_book() {
+inline name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);
     return made;
 }
 
-ALLOCSCOPE_FAST_PATH void hold_book(name_book& book) noexcept {
+inline void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 
@@ -26626,7 +27027,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    ALLOCSCOPE_FAST_PATH naming_lock() noexcept : process_lock(process.naming) {
+    naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;
@@ -26635,7 +27036,7 @@ public:
 };
 
 // Needs the naming lock.
-ALLOCSCOPE_FAST_PATH void forget_names() noexcept {
+inline void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }
@@ -26736,7 +27137,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
 
 // Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
-ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noexcept {
+void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -26750,7 +27151,7 @@ ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noex
 
 // For a row or stack of a window that records every event: its numbers are exact.
 template <class Row>
-ALLOCSCOPE_FAST_PATH void set_exact(Row& row) noexcept {
+void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }
@@ -26797,7 +27198,7 @@ struct summed {
         bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
     }
 
-    ALLOCSCOPE_FAST_PATH const Row& finished() noexcept {
+    const Row& finished() noexcept {
         const estimate objects_95 = objects.around(sum.objects);
         const estimate bytes_95 = bytes.around(sum.bytes);
         sum.objects_low = objects_95.low;
@@ -26906,14 +27307,12 @@ public:
         stack.by_thread = made.data();
     }
 
-    ALLOCSCOPE_FAST_PATH const list<snapshot::thread>& all() const noexcept { return threads_; }
+    const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
     // The first instance stands for what is allocated after the last destructors: see
     // prepare_threads().
-    static ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint32_t instance) noexcept {
-        return instance - 1;
-    }
+    static std::uint64_t number_of(std::uint32_t instance) noexcept { return instance - 1; }
 
     void meet(std::uint32_t instance) {
         if (numbers_.insert(instance).is_new) instances_.push_back(instance);
@@ -27021,7 +27420,7 @@ public:
     ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
-    ALLOCSCOPE_FAST_PATH void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
+    void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -27074,7 +27473,7 @@ public:
     }
 
     // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
-    ALLOCSCOPE_FAST_PATH void set_stacks(stack_finder find, const void* source) noexcept {
+    void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
@@ -27114,8 +27513,7 @@ public:
 
     // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
     // one.
-    static ALLOCSCOPE_FAST_PATH const snapshot_data* parent_of(const snapshot_data& of,
-                                                               std::size_t which) noexcept {
+    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
@@ -27156,7 +27554,7 @@ private:
         char name[name_bytes];
     };
 
-    static ALLOCSCOPE_FAST_PATH void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+    static void copy_name(char (&to)[name_bytes], const char* from) noexcept {
         const std::size_t length = ::strnlen(from, name_bytes - 1);
         std::memcpy(to, from, length);
         to[length] = '\0';
@@ -27228,8 +27626,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 // Most bytes alive first (in a difference: the largest change), then most bytes allocated.
-ALLOCSCOPE_FAST_PATH bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                                             bool is_difference) {
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
     const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
     const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
     if (a_bytes != b_bytes) return a_bytes > b_bytes;
@@ -27350,9 +27748,7 @@ public:
     }
 
 private:
-    ALLOCSCOPE_FAST_PATH text& cut_of(text path) noexcept {
-        return cuts_[path.starts_with("/") ? 1 : 0];
-    }
+    text& cut_of(text path) noexcept { return cuts_[path.starts_with("/") ? 1 : 0]; }
 
     table<text, text> files_;
     text cuts_[2];  // of relative paths and of absolute paths
@@ -27386,7 +27782,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
 
 // --- modules ---
 
-ALLOCSCOPE_FAST_PATH const char* text_of(arena& memory, const build_id& id) {
+inline const char* text_of(arena& memory, const build_id& id) {
     text_out out{memory};
     for (std::size_t i = 0; i < id.size; ++i) {
         out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];
@@ -27485,8 +27881,7 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-ALLOCSCOPE_FAST_PATH bool is_same_frame(const snapshot::frame& a,
-                                        const snapshot::frame& b) noexcept {
+inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -27502,7 +27897,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept {
+inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -27512,14 +27907,14 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept 
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    ALLOCSCOPE_FAST_PATH void add(const snapshot::stack& part, bool is_later) noexcept {
+    void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_changed() const noexcept {
+    bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
     }
 };
@@ -27634,9 +28029,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static ALLOCSCOPE_FAST_PATH std::size_t kind_of(text path) noexcept {
-        return path[0] == '/' ? 0 : 1;
-    }
+    static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
 
     static void see(const snapshot_data& data, cut_directory* cuts) noexcept {
         for (std::size_t i = 0; i < data.row_count; ++i) {
@@ -27733,7 +28126,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
 }
 
 // `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
-ALLOCSCOPE_FAST_PATH bool is_no_window(const snapshot_data& data) noexcept {
+inline bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
 }
@@ -27773,12 +28166,8 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.is_difference = true;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
     about.has_details = about.has_peak_details = false;
-    // Windows of two processes may have the same number.
-    const bool are_processes_known = later.info.process_id != 0 && earlier.info.process_id != 0;
-    const bool are_of_two_processes =
-        are_processes_known && later.info.process_id != earlier.info.process_id;
     about.is_of_two_windows = later.info.window != 0 && earlier.info.window != 0 &&
-                              (later.info.window != earlier.info.window || are_of_two_processes);
+                              later.info.window != earlier.info.window;
     about.not_recording = "";
     about.totals = counts_difference(later.info.totals, earlier.info.totals);
     about.samples = later.info.samples + earlier.info.samples;
@@ -27849,7 +28238,7 @@ struct sample_of_stack {
     std::uint32_t count;
     std::uint32_t wanted;
 
-    ALLOCSCOPE_FAST_PATH bool begins_with_word() const noexcept {
+    bool begins_with_word() const noexcept {
         return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
     }
 };
@@ -27915,11 +28304,11 @@ struct row_key {
     const char* type;
 };
 
-ALLOCSCOPE_FAST_PATH bool operator==(const row_key& a, const row_key& b) noexcept {
+inline bool operator==(const row_key& a, const row_key& b) noexcept {
     return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const row_key& key) noexcept {
+inline std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
     hash = hash_step(hash, key.number);
@@ -28005,7 +28394,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
 
 // --- the head ---
 
-ALLOCSCOPE_FAST_PATH const char* sentence_for(loss_reason reason) noexcept {
+inline const char* sentence_for(loss_reason reason) noexcept {
     switch (reason) {
         case loss_reason::no_memory_for_record:
             return "allocations were not recorded: memory for their records was refused";
@@ -28209,8 +28598,8 @@ ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dyi
     }
 }
 
-ALLOCSCOPE_FAST_PATH std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
-                                                  std::uintptr_t frame) noexcept {
+inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
+                                    std::uintptr_t frame) noexcept {
     if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
     const std::uint32_t known = remembered_cohort(thread, frame, tag);
     return known != no_cohort ? known : find_cohort(thread, frame, tag);
@@ -28254,7 +28643,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
 }
 
 // Whether a birth on this thread, which has called enter(), gets a record.
-ALLOCSCOPE_FAST_PATH bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
+inline bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
     if (thread.mode == charge::samples) return is_drawn(thread, bytes);
     return thread.mode != charge::nothing;
 }
@@ -28342,7 +28731,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -28351,7 +28740,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    ALLOCSCOPE_FAST_PATH file_size_signal_blocked() noexcept {
+    file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -28359,7 +28748,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ALLOCSCOPE_FAST_PATH ~file_size_signal_blocked() {
+    ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -28417,7 +28806,7 @@ inline int descriptor_named_by(const char* path) noexcept {
 class output_file {
 public:
     output_file() noexcept = default;
-    ALLOCSCOPE_FAST_PATH ~output_file() { abandon(); }
+    ~output_file() { abandon(); }
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
@@ -28435,12 +28824,12 @@ public:
         return create_beside(path);
     }
 
-    ALLOCSCOPE_FAST_PATH int write(const char* bytes, std::size_t length) noexcept {
+    int write(const char* bytes, std::size_t length) noexcept {
         return write_all(descriptor_, bytes, length);
     }
 
     // A network file system may report a failed write only at the close.
-    ALLOCSCOPE_FAST_PATH int commit() noexcept {
+    int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
         descriptor_ = -1;
@@ -28497,7 +28886,7 @@ private:
 
     // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
     // already.
-    ALLOCSCOPE_FAST_PATH void name_temporary(int attempt) noexcept {
+    void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
         mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
@@ -28508,7 +28897,7 @@ private:
         temporary_[sizeof temporary_ - 1] = '\0';
     }
 
-    ALLOCSCOPE_FAST_PATH void abandon() noexcept {
+    void abandon() noexcept {
         const int errno_before = errno;
         if (descriptor_ >= 0) ::close(descriptor_);
         if (directory_ >= 0) {
@@ -28526,7 +28915,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
@@ -28624,9 +29013,7 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    ALLOCSCOPE_FAST_PATH void set_counts(const allocation_counts& counts) noexcept {
-        counts_ = counts;
-    }
+    void set_counts(const allocation_counts& counts) noexcept { counts_ = counts; }
     ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
@@ -28635,7 +29022,7 @@ public:
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }
-    ALLOCSCOPE_FAST_PATH void keep_rows(const snapshot& rows) noexcept {
+    void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
         has_rows_ = true;
     }
@@ -28759,8 +29146,7 @@ inline void write_row_place(text_out& out, const snapshot::row& row) {
     }
 }
 
-ALLOCSCOPE_FAST_PATH bool is_same_call(const snapshot::frame& a,
-                                       const snapshot::frame& b) noexcept {
+inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.function, b.function) == 0;
 }
@@ -28831,8 +29217,7 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
 }
 
 // Writes a row without its numbers.
-ALLOCSCOPE_FAST_PATH void write_place_and_callers(text_out& out, arena& scratch,
-                                                  const snapshot::row& row) {
+inline void write_place_and_callers(text_out& out, arena& scratch, const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
     if (row.function[0] != '\0') out << ':';
@@ -29029,8 +29414,8 @@ inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t cou
 }
 
 // The contents of the word of memory that an operand names.
-ALLOCSCOPE_FAST_PATH std::uintptr_t word_named_at(const module_segments& module,
-                                                  std::uintptr_t operand) noexcept {
+inline std::uintptr_t word_named_at(const module_segments& module,
+                                    std::uintptr_t operand) noexcept {
     const std::uintptr_t word = relative_address_at(operand);
     std::uintptr_t value = 0;
     if (module.holder_of(word, PF_R) == nullptr) return 0;
@@ -29191,7 +29576,7 @@ public:
         return true;
     }
 
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return patterns_.empty(); }
+    bool empty() const noexcept { return patterns_.empty(); }
 
     bool fits(const named_stack& stack) const noexcept {
         for (const text pattern : patterns_) {
@@ -29331,8 +29716,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
 
 // Runs before any debug information is read, because reading it takes longer than a hundred small
 // tests.
-ALLOCSCOPE_FAST_PATH void drop_expected_by_symbols(name_book& book, live_window& window,
-                                                   const check_request& asked) {
+inline void drop_expected_by_symbols(name_book& book, live_window& window,
+                                     const check_request& asked) {
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
@@ -29457,7 +29842,7 @@ inline const char* name_of_window(arena& memory, window_id id) {
     return window != nullptr ? copy_of(memory, window->name).data() : "";
 }
 
-ALLOCSCOPE_FAST_PATH bool is_estimated(window_id id) noexcept {
+inline bool is_estimated(window_id id) noexcept {
     const control_lock lock;
     const open_window* window = find_window(id);
     return window != nullptr && window->wanted.record == recording::sampled;
@@ -29491,7 +29876,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 }
 
 // Listed apart from the leaks, so that nobody misses these objects.
-ALLOCSCOPE_FAST_PATH void write_first_use(text_out& out, const object_sum& first_use) {
+inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
     write_count(out, first_use.objects, "object", "objects");
@@ -29757,7 +30142,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     std::abort();
 }
 
-ALLOCSCOPE_FAST_PATH void disarm_guard(guard_watch& watch) {
+inline void disarm_guard(guard_watch& watch) {
     guard_watch** at = &own_watches.innermost;
     while (*at != nullptr && *at != &watch) at = &(*at)->outer;
     if (*at == nullptr) refuse_foreign_guard();
@@ -29799,14 +30184,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH armed_plan* take_plan() noexcept {
+inline armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
         if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }
     return nullptr;
 }
 
-ALLOCSCOPE_FAST_PATH armed_plan& plan_of(plan_id id) noexcept {
+inline armed_plan& plan_of(plan_id id) noexcept {
     return fault_plans.plans[id - 1];
 }
 
@@ -29945,7 +30330,7 @@ struct sweep_block {
     snapshot rows;              // what the first leaking run left alive
 };
 
-ALLOCSCOPE_FAST_PATH sweep_block& block_of(sweep_data* data) noexcept {
+inline sweep_block& block_of(sweep_data* data) noexcept {
     return *reinterpret_cast<sweep_block*>(data);
 }
 
@@ -30128,13 +30513,13 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
 }
 
 // Returns null when no window of start() was ever stopped, or another thread is stopping it.
-ALLOCSCOPE_FAST_PATH snapshot_data* repeat_last_of_process() noexcept {
+inline snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
     return last_of_process;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_open(window_id id) noexcept {
+inline bool is_open(window_id id) noexcept {
     const control_lock lock;
     return find_window(id) != nullptr;
 }
@@ -30164,7 +30549,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 // --- the table ---
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
-ALLOCSCOPE_FAST_PATH void look_for_modules_if_attached() noexcept {
+inline void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
@@ -32703,7 +33088,7 @@ public:
             result.least_objects = least_;
             result.objects = most_;
         }
-        if (wanted.expected != nullptr) patterns_ += wanted.expected;
+        patterns_ += wanted.expected;
         result.expected = patterns_.c_str();
         return result;
     }
@@ -33251,9 +33636,8 @@ private:
 
 ALLOCSCOPE_NAMESPACE_END
 
-// The check is in the name, so that a block inside another one on the same line does not shadow it.
-#define ALLOCSCOPE_BLOCK_JOIN_(check, line) allocscope_##check##_##line
-#define ALLOCSCOPE_BLOCK_NAME_(check, line) ALLOCSCOPE_BLOCK_JOIN_(check, line)
+#define ALLOCSCOPE_BLOCK_JOIN_(left, right) left##right
+#define ALLOCSCOPE_BLOCK_NAME_(line) ALLOCSCOPE_BLOCK_JOIN_(allocscope_block_, line)
 #define ALLOCSCOPE_BLOCK_LOOP_(name, framework, check, is_fatal, claim, ...)                    \
     for (::allocscope::detail::checked_block<::allocscope::detail::check> name{                 \
              framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
@@ -33261,8 +33645,8 @@ ALLOCSCOPE_NAMESPACE_END
          name.next();)
 // The last argument is passed to the check. An initialiser with commas works, too.
 #define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
-    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(check, __LINE__), framework, check, is_fatal, \
-                           claim, __VA_ARGS__)
+    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
+                           __VA_ARGS__)
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 
@@ -33821,23 +34205,21 @@ inline std::string number_text(double value) {
     return space;
 }
 
-// Whether a row or a stack is the text that State::SetLabel() keeps.
-template <class Place>
-bool is_label(const Place& place) noexcept {
-    for (std::size_t i = 0; i < place.frame_count; ++i) {
-        if (std::strstr(place.frames[i].function, "benchmark::State::SetLabel") != nullptr)
+// Whether the row is the text that State::SetLabel() keeps.
+inline bool is_label(const snapshot::row& row) noexcept {
+    for (std::size_t i = 0; i < row.frame_count; ++i) {
+        if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
             return true;
     }
     return false;
 }
 
-// By stacks, because a row may also have other texts that were allocated on the line of the label.
-inline allocation_counts label_in(const snapshot& alive) {
+inline allocation_counts label_in(const snapshot& alive) noexcept {
     allocation_counts label;
-    for (const snapshot::stack& each : alive.stacks()) {
-        if (!is_label(each)) continue;
-        label.allocations += each.objects;
-        label.bytes_allocated += each.bytes;
+    for (const snapshot::row& row : alive) {
+        if (!is_label(row)) continue;
+        label.allocations += row.objects;
+        label.bytes_allocated += row.bytes;
     }
     return label;
 }
@@ -34669,8 +35051,8 @@ ALLOCSCOPE_NAMESPACE_END
     case 0:                                                                                     \
     default:                                                                                    \
         ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, true, "", __VA_ARGS__) \
-    if (ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).has_failed()) {                                 \
-        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).message(); \
+    if (ALLOCSCOPE_BLOCK_NAME_(__LINE__).has_failed()) {                                        \
+        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(__LINE__).message();        \
         return;                                                                                 \
     } else
 
@@ -44541,8 +44923,7 @@ enum class shown_types {
     with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit
-// every name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" fits every name.
 struct stack_filter {
     const char* frame = "";                // the function, file or module of any frame, or the type
     const char* type = "";                 // the type
@@ -44681,17 +45062,9 @@ inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& w
     for (const snapshot::stack& stack : kept) stacks.push_back(stack);
 }
 
-inline stack_filter without_nulls(stack_filter given) noexcept {
-    for (const char** each : {&given.frame, &given.type, &given.module, &given.thread}) {
-        if (*each == nullptr) *each = "";
-    }
-    return given;
-}
-
 // Null if memory was refused.
 inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
-                               const stack_filter& given) {
-    const stack_filter wanted = without_nulls(given);
+                               const stack_filter& wanted) {
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
     snapshot::window_info info = of.info();
@@ -45656,7 +46029,6 @@ private:
             snapshot::module& here = modules_[known.value - 1];
             if (module.size > here.size && is_free(here.address, module.size, &here)) {
                 here.size = module.size;
-                reach(here);
             }
             if (here.build_id[0] == '\0') here.build_id = module.build_id;
             return;
@@ -45665,12 +46037,8 @@ private:
         if (!is_free(placed.address, placed.size, nullptr)) placed.address = end_;
         modules_.push_back(placed);
         known.value = modules_.size();
-        reach(placed);
-    }
-
-    void reach(const snapshot::module& module) {
         constexpr std::uint64_t page = 4096;
-        const std::uint64_t end = module.address + module.size;
+        const std::uint64_t end = placed.address + placed.size;
         if (end > end_) end_ = (end + page - 1) / page * page;
     }
 
@@ -45726,68 +46094,6 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
-
-// same_threads.hpp - the threads of several snapshots as one list, each of them once.
-
-#ifndef ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
-#define ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct thread_key {
-    std::uint64_t process_id, number;
-};
-
-inline bool operator==(const thread_key& a, const thread_key& b) noexcept {
-    return a.process_id == b.process_id && a.number == b.number;
-}
-
-inline std::uint64_t hash_of_key(const thread_key& key) noexcept {
-    return hash_finish(hash_step(hash_step(hash_seed, key.process_id), key.number));
-}
-
-class same_threads {
-public:
-    // The list lies in `memory`. `are_processes_alike`: threads of two runs of a program may be the
-    // same.
-    same_threads(arena& memory, arena& scratch, bool are_processes_alike = false)
-        : are_processes_alike_(are_processes_alike),
-          threads_(memory),
-          first_(scratch),
-          next_(scratch) {}
-
-    // Its number in the list.
-    std::size_t number_of(const snapshot::thread& wanted) {
-        std::size_t* at = &first_[{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}];
-        while (*at != 0) {
-            snapshot::thread& known = threads_[*at - 1];
-            if (known.name[0] == '\0') known.name = wanted.name;
-            if (wanted.name[0] == '\0' || text{known.name} == text{wanted.name}) return *at - 1;
-            at = &next_[*at - 1];
-        }
-        *at = threads_.size() + 1;
-        threads_.push_back(wanted);
-        next_.push_back(0);
-        return threads_.size() - 1;
-    }
-
-    const list<snapshot::thread>& all() const noexcept { return threads_; }
-
-private:
-    bool are_processes_alike_;
-    list<snapshot::thread> threads_;
-    // Of each key the first thread, and of each thread the next one with its key: the number + 1.
-    table<thread_key, std::size_t> first_;
-    list<std::size_t> next_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
 
 // merged_stacks.hpp - the stacks and rows of several snapshots; equal ones are summed.
 
@@ -45874,7 +46180,7 @@ public:
           is_difference_(is_difference),
           names_(memory),
           modules_(memory),
-          threads_(memory, scratch),
+          threads_(memory),
           first_threads_(scratch),
           numbers_(scratch),
           stacks_(memory),
@@ -45895,12 +46201,9 @@ public:
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
     stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),
-                stacks_.size(),
-                modules_.modules().data(),
-                modules_.modules().size(),
-                threads_.all().data(),
-                threads_.all().size()};
+        return {
+            stacks_.data(),  stacks_.size(), modules_.modules().data(), modules_.modules().size(),
+            threads_.data(), threads_.size()};
     }
 
 private:
@@ -45908,8 +46211,17 @@ private:
     void add_threads(const snapshot& part) {
         first_threads_.push_back(numbers_.size());
         for (const snapshot::thread& each : part.allocating_threads()) {
-            numbers_.push_back(threads_.number_of(each));
+            std::size_t number = 0;
+            while (number < threads_.size() && !is_same(threads_[number], each)) ++number;
+            if (number == threads_.size()) threads_.push_back(each);
+            if (threads_[number].name[0] == '\0') threads_[number].name = each.name;
+            numbers_.push_back(number);
         }
+    }
+    static bool is_same(const snapshot::thread& a, const snapshot::thread& b) noexcept {
+        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
+        return a.process_id == b.process_id && a.number == b.number &&
+               (is_one_named || text{a.name} == text{b.name});
     }
 
     void add_stacks(const snapshot* parts, std::size_t count) {
@@ -45999,7 +46311,7 @@ private:
     const bool is_difference_;
     merged_names names_;
     merged_modules modules_;
-    same_threads threads_;
+    list<snapshot::thread> threads_;
     list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
     list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;
@@ -46605,18 +46917,18 @@ class subtracted_stacks {
 public:
     // Throws std::bad_alloc.
     subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
-        : memory_(memory),
-          stacks_(memory),
-          modules_(memory),
-          threads_(memory, scratch_, are_two_processes(later, earlier)) {
+        : memory_(memory), stacks_(memory), modules_(memory), threads_(memory) {
+        const std::uint64_t one = later.info().process_id;
+        const std::uint64_t other = earlier.info().process_id;
+        are_two_processes_ = one != 0 && other != 0 && one != other;
         add(later, true);
         add(earlier, false);
         finish();
     }
 
     stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),  stacks_.size(),        modules_.data(),
-                modules_.size(), threads_.all().data(), threads_.all().size()};
+        return {stacks_.data(),  stacks_.size(),  modules_.data(),
+                modules_.size(), threads_.data(), threads_.size()};
     }
 
 private:
@@ -46635,7 +46947,7 @@ private:
         list<std::size_t> numbers{
             scratch_};  // for each thread of this side, its index in `threads_`
         for (const snapshot::thread& each : side.allocating_threads()) {
-            numbers.push_back(threads_.number_of(each));
+            numbers.push_back(number_of(each));
         }
         for (const snapshot::stack& stack : side.stacks()) {
             const auto at = merged_.insert({&stack});
@@ -46686,20 +46998,29 @@ private:
         sort_stacks(stacks_, scratch_, true);
     }
 
-    static bool are_two_processes(const snapshot& later, const snapshot& earlier) noexcept {
-        const std::uint64_t one = later.info().process_id;
-        const std::uint64_t other = earlier.info().process_id;
-        return one != 0 && other != 0 && one != other;
+    // Two runs of a program have the same thread if number and name are equal.
+    std::size_t number_of(const snapshot::thread& thread) {
+        std::size_t number = 0;
+        while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;
+        if (number == threads_.size()) threads_.push_back(thread);
+        if (threads_[number].name[0] == '\0') threads_[number].name = thread.name;
+        return number;
+    }
+    bool is_same(const snapshot::thread& a, const snapshot::thread& b) const noexcept {
+        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
+        return (are_two_processes_ || a.process_id == b.process_id) && a.number == b.number &&
+               (is_one_named || text{a.name} == text{b.name});
     }
 
     arena& memory_;
     arena scratch_;
+    bool are_two_processes_ = false;
     table<stack_names, subtracted> merged_{scratch_};
     parts_of_stacks parts_{memory_, scratch_};
     table<text, bool> has_module_{scratch_};
     list<snapshot::stack> stacks_;
     list<snapshot::module> modules_;
-    same_threads threads_;
+    list<snapshot::thread> threads_;
 };
 
 }  // namespace detail
@@ -46897,12 +47218,6 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
-// The clock counts nanoseconds and has no room for the largest number of milliseconds.
-inline std::chrono::milliseconds at_most_a_year(std::chrono::milliseconds every) noexcept {
-    const std::chrono::milliseconds year = std::chrono::hours{24 * 365};
-    return every < year ? every : year;
-}
-
 // In a forked child: frees a lock that another thread may have held. Returns whether one did.
 inline bool free_in_child(std::mutex& lock) noexcept {
     if (lock.try_lock()) {
@@ -46972,7 +47287,6 @@ class marked_scope : public scope {
 public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
         : scope(name, wanted), series_(series) {
-        if (name == nullptr) name = "";
         const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
         std::memcpy(name_, "end of ", sizeof "end of ");
         std::memcpy(name_ + sizeof "end of " - 1, name, length);
@@ -46990,10 +47304,7 @@ private:
 
 inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
                                 const options& wanted)
-    : every_(detail::at_most_a_year(every)),
-      window_(name, wanted),
-      began_(clock::now()),
-      process_(::getpid()) {
+    : every_(every), window_(name, wanted), began_(clock::now()), process_(::getpid()) {
     if (every_.count() > 0) begin_thread();
 }
 

@@ -5,7 +5,9 @@
 #ifndef ALLOCSCOPE_TESTS_FUZZ_SOURCE_TEXT_INPUT_HPP
 #define ALLOCSCOPE_TESTS_FUZZ_SOURCE_TEXT_INPUT_HPP
 
+#include <allocscope/types/bare_requests.hpp>
 #include <allocscope/types/coroutine_frame.hpp>
+#include <allocscope/types/handed_on_size.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>
@@ -47,6 +49,10 @@ inline int source_text_input(const std::uint8_t* data, std::size_t size) {
         if (open >= tokens) __builtin_trap();
         static_cast<void>(symbolize::is_coroutine_body(file, open));
         if (open != 0 && symbolize::name_of_body(file, open) > open) __builtin_trap();
+        const symbolize::declared_variable variable = symbolize::find_variable(file, at);
+        const bool is_behind = variable.at > at || variable.begin > variable.at;
+        if (is_behind || variable.end > variable.at) __builtin_trap();
+        if (symbolize::variable_of_call(file, at, "f") >= tokens) __builtin_trap();
     }
     return 0;
 }

@@ -8,7 +8,7 @@
 // With -g1 the debug information has no variables:
 //
 //     void load(std::vector<part>& parts) {
-//         parts.push_back({});                 // std::vector<part>, its tokens: std :: vector < part >
+//         parts.push_back({});             // its tokens: std :: vector < part >
 //     }
 //
 // A name that may be declared here in a way that is not understood has no answer.

@@ -521,47 +521,6 @@ private:
     bool is_at_begin_;                      // the compiler names the `new`, not the last token
 };
 
-// The first parameter of the nearest definition of an operator new before a token. Unlike a
-// definition, a call of one is not followed by a brace or a word.
-inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    for (std::size_t at = before; at > 1; --at) {
-        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
-        std::size_t open = at;
-        while (open < before && tokens[open].spelling != "(") ++open;
-        const std::size_t close = file.partner(open);
-        if (close <= open || close + 1 >= before) continue;
-        const text behind = tokens[close + 1].spelling;
-        if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && tokens[end].spelling != ",") ++end;
-        return tokens[end - 1].spelling;
-    }
-    return {};
-}
-
-// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
-// `operator new(n)` or `malloc(n)` with the name of its parameter.
-inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return false;
-    const list<source_token>& tokens = file->tokens();
-    for (std::size_t at = file->token_from(frame.line, 0);
-         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
-        if (!is_new && tokens[at].spelling != "malloc") continue;
-        std::size_t open = at + 1;
-        if (tokens[open].spelling == "[") open += 2;
-        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
-        const text behind = tokens[open + 2].spelling;
-        if (behind != ")" && behind != ",") continue;
-        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
-    }
-    return false;
-}
-
 // What else the source says of a `new`.
 struct source_notes {
     bool is_array = false;      // `new T[n]`

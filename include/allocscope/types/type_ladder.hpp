@@ -38,6 +38,7 @@
 #include <allocscope/types/bare_requests.hpp>
 #include <allocscope/types/class_size.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/handed_on_size.hpp>
 #include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/name_brackets.hpp>

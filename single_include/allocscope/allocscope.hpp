@@ -461,7 +461,7 @@ inline void write_escaped_byte(char byte, char* out) noexcept {
 
 // Characters that draw nothing but change how the rest of the line is read: C1 controls, line and
 // paragraph separators, and the marks that set or end a direction of writing.
-inline bool is_hidden_control(std::uint32_t code_point) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_hidden_control(std::uint32_t code_point) noexcept {
     return code_point < 0xa0U || code_point == 0x61cU ||
            (code_point >= 0x200bU && code_point <= 0x200fU) ||
            (code_point >= 0x2028U && code_point <= 0x202eU) ||
@@ -1085,29 +1085,29 @@ inline bool is_counted(const snapshot_data* data) noexcept {
 }
 
 // Relaxed is enough: the caller holds a reference, so the block cannot be freed in the meantime.
-inline void add_reference(snapshot_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void add_reference(snapshot_data* data) noexcept {
     if (is_counted(data)) __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
 // Release, so that this owner's reads come before the free; acquire for the last owner, which frees
 // the block.
-inline void drop_reference(snapshot_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void drop_reference(snapshot_data* data) noexcept {
     if (!is_counted(data)) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
 }
 
-inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
     return data != nullptr ? *data : snapshot_of_no_window;
 }
 
 // Whether a window was counted, even if there was no memory for its rows.
-inline bool has_totals(const snapshot::window_info& info) noexcept {
+ALLOCSCOPE_FAST_PATH bool has_totals(const snapshot::window_info& info) noexcept {
     return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
 }
 
 }  // namespace detail
 
-inline snapshot::snapshot() noexcept : data_(nullptr) {}
+ALLOCSCOPE_FAST_PATH snapshot::snapshot() noexcept : data_(nullptr) {}
 
 inline snapshot::snapshot(const snapshot& other) noexcept : data_(other.data_) {
     detail::add_reference(data_);
@@ -1162,7 +1162,7 @@ inline const snapshot::window_info& snapshot::info() const noexcept {
 
 namespace detail {
 
-inline const stack_table* stacks_of(const snapshot_data* data) {
+ALLOCSCOPE_FAST_PATH const stack_table* stacks_of(const snapshot_data* data) {
     const snapshot_data& known = data_or_nothing(data);
     return known.stacks != nullptr ? known.stacks(known) : nullptr;
 }
@@ -1261,7 +1261,7 @@ __attribute__((visibility("hidden"))) inline constexpr check_data check_without_
 __attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
 
-inline check_data* shared_check(const check_data& constant) noexcept {
+ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written
 }
 
@@ -1270,12 +1270,12 @@ inline check_data* refused_check(const engine* found) noexcept {
     return shared_check(found == nullptr ? check_without_engine : check_of_other_version);
 }
 
-inline void hold_check(check_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void hold_check(check_data* data) noexcept {
     if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
     __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
 }
 
-inline void drop_check(check_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH void drop_check(check_data* data) noexcept {
     if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
     if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
 }
@@ -2572,7 +2572,7 @@ struct fault_run {
     const char* site;    // of the failed allocation, as file:line; "" when unknown
     const char* detail;  // what() of another exception
 
-    bool is_good() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_good() const noexcept {
         return outcome != fault_outcome::threw_other && leaked_objects == 0;
     }
 };
@@ -3209,13 +3209,13 @@ public:
     }
 
     bool ok() const noexcept { return ok_; }
-    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    ALLOCSCOPE_FAST_PATH bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
     ALLOCSCOPE_FAST_PATH byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
-    void fail() noexcept { ok_ = false; }
+    ALLOCSCOPE_FAST_PATH void fail() noexcept { ok_ = false; }
 
-    void seek(std::uint64_t position) noexcept {
+    ALLOCSCOPE_FAST_PATH void seek(std::uint64_t position) noexcept {
         if (position > bytes_.size) {
             ok_ = false;
         } else {
@@ -3635,13 +3635,13 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     return value;
 }
 
-inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
+ALLOCSCOPE_FAST_PATH bool dwarf_form_is_address(std::uint16_t form) noexcept {
     return form == dwarf::form_addr || form == dwarf::form_addrx ||
            form == dwarf::form_gnu_addr_index ||
            (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
 }
 
-inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
+ALLOCSCOPE_FAST_PATH bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
     return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
            (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
 }
@@ -4187,7 +4187,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -4225,7 +4225,7 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
 
 // Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
 // counts as memory of the process. Null when they are refused.
-inline void* reserve_addresses(std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* addresses =
@@ -4250,7 +4250,7 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
 }
 
 // How much of the address space the process may use (RLIMIT_AS).
-inline std::size_t address_space_limit() noexcept {
+ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
     rlimit limit = {};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
@@ -4258,7 +4258,8 @@ inline std::size_t address_space_limit() noexcept {
 
 // Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
 // refused, and nothing has changed.
-inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
+ALLOCSCOPE_FAST_PATH void* lengthen_reservation(void* pages, std::size_t bytes,
+                                                std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
@@ -4273,7 +4274,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 }
 
 // Like reserve_pages, but the pages are never given back and count as our own memory.
-inline void* map_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -4305,7 +4306,7 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
@@ -4340,7 +4341,7 @@ namespace plain {
 
 // Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
-bool is_done_with_memory(const Work& work) {
+ALLOCSCOPE_FAST_PATH bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     work();
     return true;
@@ -4758,7 +4759,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 #define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -4769,7 +4770,7 @@ struct file_identity {
     std::uint64_t size_bytes = 0;
     std::uint64_t changed_ns = 0;
 
-    bool equals(const file_identity& other) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool equals(const file_identity& other) const noexcept {
         return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
                changed_ns == other.changed_ns;
     }
@@ -4795,7 +4796,7 @@ public:
     file_reader(const file_reader&) = delete;
     file_reader& operator=(const file_reader&) = delete;
 
-    bool is_open() const noexcept { return descriptor_ >= 0; }
+    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept { return descriptor_ >= 0; }
     const file_identity& identity() const noexcept { return identity_; }
 
     // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
@@ -4823,7 +4824,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
@@ -4850,7 +4851,7 @@ struct build_id {
     std::size_t size = 0;  // 0: the module has none
 
     bool known() const noexcept { return size != 0; }
-    bool equals(const build_id& other) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool equals(const build_id& other) const noexcept {
         return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
     }
 };
@@ -5024,7 +5025,7 @@ private:
         }
     }
 
-    void fixed_codes() noexcept {
+    ALLOCSCOPE_FAST_PATH void fixed_codes() noexcept {
         std::uint8_t lengths[288];
         for (unsigned i = 0; i < 288; ++i) {
             lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
@@ -5164,7 +5165,8 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
 }
 
 // Returns true if the stream is complete and fills the `size` bytes at `out` exactly.
-inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
+ALLOCSCOPE_FAST_PATH bool inflate(byte_view stream, std::uint8_t* out,
+                                  std::uint64_t size) noexcept {
     return inflater{stream, out, size}.run();
 }
 
@@ -5310,7 +5312,7 @@ public:
     ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
-    void resize(std::size_t size) {
+    ALLOCSCOPE_FAST_PATH void resize(std::size_t size) {
         reserve(size);
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;
@@ -5410,7 +5412,7 @@ public:
         is_read_.resize((size + piece - 1) / piece);
     }
 
-    detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
+    ALLOCSCOPE_FAST_PATH detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
 
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
@@ -5429,7 +5431,7 @@ private:
     }
 
     // What cannot be read stays zero, and counts as unknown.
-    void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+    ALLOCSCOPE_FAST_PATH void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;
@@ -5538,8 +5540,9 @@ private:
     // A smaller section is read at once.
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
 
-    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
-                                detail::late_bytes*& late) const {
+    ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
+                                                     const detail::elf_section& section,
+                                                     detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =
@@ -5715,11 +5718,13 @@ struct paths_of_build_id {
 // The path of a file after all links have been followed.
 class real_path {
 public:
-    explicit real_path(const char* path) {
+    ALLOCSCOPE_FAST_PATH explicit real_path(const char* path) {
         if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
     }
-    text path() const noexcept { return path_; }  // "": it is unknown
-    text folder() const noexcept { return path().substr(0, path().rfind('/') + 1); }
+    ALLOCSCOPE_FAST_PATH text path() const noexcept { return path_; }  // "": it is unknown
+    ALLOCSCOPE_FAST_PATH text folder() const noexcept {
+        return path().substr(0, path().rfind('/') + 1);
+    }
 
 private:
     char path_[PATH_MAX];
@@ -5728,7 +5733,8 @@ private:
 class debug_file_search {
 public:
     // `path` is where the module's own file can be opened.
-    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+    ALLOCSCOPE_FAST_PATH debug_file_search(arena& memory, const object_bytes& object,
+                                           const char* path)
         : memory_(memory), object_(object), home_(path) {
         read_link();
     }
@@ -5902,7 +5908,7 @@ namespace detail {
 struct dwarf_extent {
     dwarf_value low, high, ranges;
 
-    void take(std::uint16_t name, const dwarf_value& value) noexcept {
+    ALLOCSCOPE_FAST_PATH void take(std::uint16_t name, const dwarf_value& value) noexcept {
         if (name == dwarf::at_low_pc) low = value;
         if (name == dwarf::at_high_pc) high = value;
         if (name == dwarf::at_ranges) ranges = value;
@@ -6095,15 +6101,16 @@ ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_
     if (from != values) std::memcpy(values, from, bytes);
 }
 
+template <class T, class Less>
+bool is_before(const void* a, const void* b, const void* order) {
+    return (*static_cast<const Less*>(order))(*static_cast<const T*>(a), *static_cast<const T*>(b));
+}
+
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
 ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
     static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
-    const comes_first first = [](const void* a, const void* b, const void* order) {
-        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
-                                                  *static_cast<const T*>(b));
-    };
-    sort_values(values, count, sizeof(T), first, &less, scratch);
+    sort_values(values, count, sizeof(T), &is_before<T, Less>, &less, scratch);
 }
 
 template <class T, class Less>
@@ -6114,7 +6121,8 @@ ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
 // Index of the first of `count` values for which `is_before` is false. It must be true for all
 // values before that one and false for all after it.
 template <class T, class IsBefore>
-std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
+ALLOCSCOPE_FAST_PATH std::size_t partition_point(const T* values, std::size_t count,
+                                                 const IsBefore& is_before) {
     std::size_t begin = 0;
     while (count > 0) {
         const std::size_t half = count / 2;
@@ -6224,10 +6232,10 @@ namespace plain {
 
 // --- keys ---
 
-inline std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
-inline std::uint64_t hash_of_key(const void* key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
@@ -6360,7 +6368,7 @@ public:
     }
 
     // Returns null when it is not there.
-    Value* find(const Key& key) const noexcept {
+    ALLOCSCOPE_FAST_PATH Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
@@ -6371,7 +6379,7 @@ public:
     };
 
     // Returns the value of the key, value-initialised if the key was not there.
-    place insert(const Key& key) {
+    ALLOCSCOPE_FAST_PATH place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
@@ -6561,13 +6569,13 @@ struct abbreviation {
 };
 
 // A namespace, a class or a function.
-inline bool opens_scope(std::uint16_t tag) noexcept {
+ALLOCSCOPE_FAST_PATH bool opens_scope(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
            tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
            tag == detail::dwarf::tag_subprogram;
 }
 
-inline bool names_a_type(std::uint16_t tag) noexcept {
+ALLOCSCOPE_FAST_PATH bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
@@ -6653,7 +6661,7 @@ private:
             }
             return true;
         }
-        bool finish() {
+        ALLOCSCOPE_FAST_PATH bool finish() {
             shape.attribute_count =
                 static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
             shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
@@ -6697,7 +6705,7 @@ public:
 
     bool next() noexcept;
 
-    std::uint64_t offset() const noexcept { return offset_; }
+    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
     ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
@@ -7411,11 +7419,13 @@ public:
     using slot = atomic<std::uint64_t>;
 
     // Until this is true, only prepare, for_each, wipe and resident may be called.
-    bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
+    ALLOCSCOPE_FAST_PATH bool is_ready() const noexcept {
+        return regions_.load(memory_order::acquire) != nullptr;
+    }
 
     // Returns false when there is no memory for the first level. May be called again after a
     // failure.
-    bool prepare() noexcept {
+    ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
         if (is_ready()) return true;
         void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
@@ -7443,8 +7453,8 @@ public:
     }
 
     // What the records of a cohort's objects begin with.
-    static constexpr std::uint64_t record_head(std::uint32_t session,
-                                               std::uint32_t cohort) noexcept {
+    static ALLOCSCOPE_FAST_PATH constexpr std::uint64_t record_head(std::uint32_t session,
+                                                                    std::uint32_t cohort) noexcept {
         return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
     }
 
@@ -7454,8 +7464,8 @@ public:
         head |= (address & 16U) << (half_shift - 4U);
         where->store(head | bytes, memory_order::relaxed);
     }
-    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
-                    std::uint64_t bytes) noexcept {
+    static ALLOCSCOPE_FAST_PATH void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                                         std::uint64_t bytes) noexcept {
         if (is_long_size(bytes)) {
             where[1].store(bytes, memory_order::relaxed);
             bytes = size_mask;
@@ -7507,11 +7517,11 @@ public:
     }
 
     // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
-    void wipe() noexcept {
+    ALLOCSCOPE_FAST_PATH void wipe() noexcept {
         for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
     }
 
-    std::size_t resident() noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t resident() noexcept {
         std::size_t bytes = 0;
         for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
         return bytes;
@@ -7573,7 +7583,7 @@ private:
     }
 
     template <class Do>
-    void for_each_leaf(Do&& action) noexcept {
+    ALLOCSCOPE_FAST_PATH void for_each_leaf(Do&& action) noexcept {
         leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
         const std::size_t last = highest_region_.load(memory_order::acquire);
@@ -7931,7 +7941,7 @@ public:
     }
 
     // For modules that check whether a window is open before they report an event of a pool.
-    const std::uint64_t* word_address() const noexcept {
+    ALLOCSCOPE_FAST_PATH const std::uint64_t* word_address() const noexcept {
         static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
         return reinterpret_cast<const std::uint64_t*>(&word_);
     }
@@ -7953,7 +7963,7 @@ public:
         return (address & address_bits_.load(memory_order::relaxed)) == 0;
     }
 
-    void shut() noexcept {
+    ALLOCSCOPE_FAST_PATH void shut() noexcept {
         address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
         frees_below_.store(0, memory_order::relaxed);
         word_.store(0, memory_order::seq_cst);
@@ -7988,7 +7998,7 @@ public:
     }
 
     // Reads the current view. False: the gate is shut.
-    bool load(view& out) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool load(view& out) const noexcept {
         for (;;) {
             const std::uint64_t number = word_.load(memory_order::acquire);
             if (number == 0) return false;
@@ -8038,14 +8048,14 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
 class child_mark {
 public:
     // Called once, before several threads use the mark.
-    void prepare() noexcept {
+    ALLOCSCOPE_FAST_PATH void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
         const int saved_errno = errno;
@@ -8088,7 +8098,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
@@ -8097,18 +8107,20 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
 // The end of a mapping of a file, behind which addresses are free.
 class mapping_edge {
 public:
-    void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+    ALLOCSCOPE_FAST_PATH void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
         limit_ = limit;
         at_.store(at, memory_order::relaxed);
     }
-    std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
+    ALLOCSCOPE_FAST_PATH std::uintptr_t at() const noexcept {
+        return at_.load(memory_order::relaxed);
+    }
 
     // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
     // false when the kernel refused.
@@ -8136,7 +8148,7 @@ public:
     static constexpr std::size_t step = std::size_t{1} << 20U;
 
 private:
-    static bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+    static ALLOCSCOPE_FAST_PATH bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
         if (is_mapping_refused()) return false;
         void* const last_page = reinterpret_cast<void*>(at - page_bytes);
         const int saved_errno = errno;
@@ -8173,7 +8185,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    void* reserve(std::size_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -8181,7 +8193,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    bool open(void* pages, std::size_t bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -8235,7 +8247,7 @@ private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
     // 0: the area is full.
-    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    ALLOCSCOPE_FAST_PATH std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -8280,7 +8292,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // As map_pages.
-inline void* map_lasting_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -8310,7 +8322,7 @@ struct lasting_pages {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
@@ -8342,7 +8354,7 @@ public:
     }
 
     // Unmaps everything.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
@@ -8352,7 +8364,7 @@ public:
     }
 
     // Bytes handed out: no more than these are touched.
-    std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
         for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
             const std::size_t used = b->used.load(memory_order::relaxed);
@@ -8367,7 +8379,7 @@ private:
         atomic<std::size_t> used;
     };
 
-    bool add_block(block* seen) noexcept {
+    ALLOCSCOPE_FAST_PATH bool add_block(block* seen) noexcept {
         void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
@@ -8421,14 +8433,14 @@ struct followed_peaks {
 
     // Control lock. The number of the peak of the window that opened at that clock; 0: that window
     // is not followed.
-    std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
         return opened_at.load(memory_order::relaxed) == window_opened_at
                    ? number.load(memory_order::relaxed)
                    : 0;
     }
 
     // Returns null when that peak is over.
-    followed_peak* find(std::uint64_t wanted) noexcept {
+    ALLOCSCOPE_FAST_PATH followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
         return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
     }
@@ -8463,14 +8475,14 @@ public:
     }
     // Any thread may call this. Then nobody may use add() on the same counter. It costs a locked
     // instruction.
-    void add_shared(std::uint64_t amount) noexcept {
+    ALLOCSCOPE_FAST_PATH void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }
     // For the owner only, or while no thread can write.
     void set(std::uint64_t value) noexcept {
         __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
     }
-    std::uint64_t read() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint64_t read() const noexcept {
         return __atomic_load_n(&value_, __ATOMIC_ACQUIRE);
     }
 
@@ -8504,13 +8516,13 @@ struct stack_bounds {
     }
 };
 
-inline std::uintptr_t thread_control_block() noexcept {
+ALLOCSCOPE_FAST_PATH std::uintptr_t thread_control_block() noexcept {
     std::uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 }
 
-inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
@@ -8522,7 +8534,7 @@ inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     return {end - depth, end};
 }
 
-inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
     constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
     const std::uintptr_t block = thread_control_block();
@@ -8540,14 +8552,14 @@ inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
 
 // The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
 // own stack nor the main one.
-inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_FAST_PATH stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
 // The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
-inline stack_bounds alternate_stack_in_use() noexcept {
+ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
     const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
@@ -8558,7 +8570,7 @@ inline stack_bounds alternate_stack_in_use() noexcept {
 }
 
 // What may be read on a stack of unknown extent: the rest of the current page.
-inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_FAST_PATH stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
     return {stack_pointer, (stack_pointer | 4095U) + 1};
 }
 
@@ -8578,7 +8590,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // A one-to-one mapping in which every bit of the result depends on every bit of the number.
-constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
     number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
     number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
     return number ^ (number >> 31U);
@@ -8587,10 +8599,12 @@ constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
 struct random_source {
     std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
 
-    void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
+    ALLOCSCOPE_FAST_PATH void seed(std::uint64_t number) noexcept {
+        state = mix_64(number + golden_multiplier);
+    }
 
     // Returns each of the 2^64 numbers once in 2^64 calls.
-    std::uint64_t next() noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint64_t next() noexcept {
         state += golden_multiplier;
         return mix_64(state);
     }
@@ -8651,12 +8665,14 @@ struct private_pages {
 template <class T, class Pages = private_pages>
 class page_list {
 public:
+    ALLOCSCOPE_FAST_PATH constexpr page_list() noexcept {}
+
     ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
     ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
 
-    void add(const T& value) noexcept {
+    ALLOCSCOPE_FAST_PATH void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
@@ -8802,7 +8818,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -8822,20 +8838,21 @@ inline confidence_interval score_interval(double estimate, double variance, doub
 
 // An estimate without variance is its own interval. Without samples there is no variance either,
 // and the answer is 0 to 0. Nothing is known then, and the caller must say so.
-inline confidence_interval interval_95(double estimate, double variance) noexcept {
+ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);
 }
 
 // For samples that differ. A skew of 0 means that it is not known.
-inline confidence_interval interval_95(double estimate, double variance, double skew) noexcept {
+ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance,
+                                                     double skew) noexcept {
     if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
     return score_interval(estimate, variance, skew / variance);
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
@@ -8905,7 +8922,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
 }
 
 // (1 - p) / p of an object of 0 bytes, which stands for the most objects that were not sampled.
-inline double most_unseen_objects(std::uint64_t mean) noexcept {
+ALLOCSCOPE_FAST_PATH double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
                                  static_cast<double>(mean));
@@ -9192,7 +9209,8 @@ struct alignas(64) open_window {
                 methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
-    bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool owns(std::uint64_t born_at,
+                                   std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(memory_order::relaxed);
@@ -9471,7 +9489,7 @@ struct site {
     std::uint16_t frame_count;
     std::uint16_t tag;  // number of an allocation_tag; follows frame_count, see is_stack
 
-    const std::uintptr_t* frames() const noexcept {
+    ALLOCSCOPE_FAST_PATH const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
     }
     // Reads in steps of 16 bytes, because chain_memo.hpp writes the addresses in such steps. A read
@@ -9532,14 +9550,14 @@ public:
     }
 
     // The site with this number; null for site 0, and when there was no memory to index the site.
-    const site* by_id(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
         const site_slot* chunk = chunks_[id / chunk_sites].load(memory_order::acquire);
         return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(memory_order::acquire);
     }
 
     std::uint32_t size() const noexcept { return next_id_.load(memory_order::relaxed) - 1; }
-    std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return 0;
         const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
@@ -9547,7 +9565,7 @@ public:
     }
 
     // Forgets every site. The caller releases the arena that held them.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
         for (auto& chunk : chunks_) {
@@ -9667,7 +9685,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
         directory_ = nullptr;
     }
@@ -9716,13 +9734,17 @@ struct alignas(32) cohort {
     owned_counter death_bytes;
 
     // The last two members, in the form that other threads have in their own tables.
-    death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
+    ALLOCSCOPE_FAST_PATH death_counts& own_deaths() noexcept {
+        return *reinterpret_cast<death_counts*>(&deaths);
+    }
 
     // For a cohort in the table.
-    cohort_facts& facts() noexcept {
+    ALLOCSCOPE_FAST_PATH cohort_facts& facts() noexcept {
         return *reinterpret_cast<cohort_facts*>(reinterpret_cast<char*>(this) + page_bytes / 2);
     }
-    const cohort_facts& facts() const noexcept { return const_cast<cohort*>(this)->facts(); }
+    ALLOCSCOPE_FAST_PATH const cohort_facts& facts() const noexcept {
+        return const_cast<cohort*>(this)->facts();
+    }
 };
 static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
                   offsetof(death_counts, death_bytes),
@@ -9753,7 +9775,7 @@ static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort
 // In cohort::owner: this is a cohort of samples.
 constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
-inline bool is_sampled(const cohort& which) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
@@ -9777,7 +9799,7 @@ struct alignas(16) kept_at_peak {
     std::uint64_t bytes() const noexcept { return high & most_bytes; }
 
     // Any thread may call this. The two halves may be of different times; replace() then fails.
-    kept_at_peak read() const noexcept {
+    ALLOCSCOPE_FAST_PATH kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
     void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
@@ -9807,7 +9829,7 @@ static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(coho
 // In cohort::owner: the cohort has details.
 constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
 
-inline bool is_detailed(const cohort& which) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_detailed(const cohort& which) noexcept {
     return (which.facts().owner.load(memory_order::relaxed) & detailed_owner) != 0;
 }
 
@@ -9841,11 +9863,11 @@ public:
         return cohorts_.load(memory_order::relaxed) + id;
     }
 
-    sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<sampled_part*>(by_id(id + 1));
     }
 
-    detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
@@ -9863,12 +9885,12 @@ public:
     }
 
     // Bytes of the pages given out.
-    std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
         return std::size_t{next_page_.load(memory_order::relaxed) - 1} * page_bytes;
     }
 
     // Forgets every cohort and gives the memory back.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         const std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         if (opened != 0) {
             empty_lasting_pages(cohorts_.load(memory_order::relaxed), opened * page_bytes);
@@ -9964,7 +9986,7 @@ public:
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
     template <class Visit>
-    void for_each(std::uint32_t id, Visit&& visit) const noexcept {
+    ALLOCSCOPE_FAST_PATH void for_each(std::uint32_t id, Visit&& visit) const noexcept {
         const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
         if (lists == nullptr) return;
         for (foreign_chunk* chunk = lists[id / cohort_table::page_ids].load(memory_order::acquire);
@@ -9974,7 +9996,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
@@ -10004,7 +10026,7 @@ public:
     }
 
     // Forgets everything. The caller releases the arena that held the chunks.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
         directory_ = nullptr;
     }
@@ -10093,7 +10115,7 @@ extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noe
     __attribute__((weak));
 #endif
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -10104,7 +10126,7 @@ inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint)
 }
 
 // Whether modules can be told apart without a lock. Otherwise none is ever noted.
-inline bool can_tell_modules() noexcept {
+ALLOCSCOPE_FAST_PATH bool can_tell_modules() noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     return &_dl_find_object != nullptr;
 #else
@@ -10126,7 +10148,9 @@ struct met_module {
     bool overlaps(const met_module& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
-    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
+        return module_tag(start, fingerprint);
+    }
 };
 
 // On pages of its own: see state/recording_head.hpp.
@@ -10154,7 +10178,7 @@ public:
     }
 
     // The first module noted of those that held the address; null when there is none.
-    const met_module* holder_of(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_FAST_PATH const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
             if (each != nullptr && each->holds(address)) return each;
@@ -10185,7 +10209,7 @@ public:
 private:
     static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
 
-    const met_module* find(const met_module& wanted) const noexcept {
+    ALLOCSCOPE_FAST_PATH const met_module* find(const met_module& wanted) const noexcept {
         for (std::uint32_t i = count(); i > 0; --i) {
             const met_module* known = at(i - 1);
             if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
@@ -10196,7 +10220,7 @@ private:
         return nullptr;
     }
 
-    const char* keep(const char* path) noexcept {
+    ALLOCSCOPE_FAST_PATH const char* keep(const char* path) noexcept {
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =
@@ -10229,7 +10253,7 @@ inline bool names_another_process() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
@@ -10248,7 +10272,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `found` is one segment of the program, or all of it.
-inline void widen_to_program(struct dl_find_object& found) noexcept {
+ALLOCSCOPE_FAST_PATH void widen_to_program(struct dl_find_object& found) noexcept {
     constexpr std::uintptr_t page = 4096;
     const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
     const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
@@ -10378,7 +10402,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
 }
 
 // mov $15, %rax; syscall: the code to which a signal handler returns.
-inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&
            std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
@@ -10489,12 +10513,14 @@ struct module_identity {
     module_life life = module_life::permanent;
     const link_map* loaded = nullptr;  // valid while the module is on the caller's stack
 
-    bool is_same(const module_identity& other) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
     }
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
-    bool overlaps(const module_identity& other) const noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
+        return module_tag(start, fingerprint);
+    }
+    ALLOCSCOPE_FAST_PATH bool overlaps(const module_identity& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
 };
@@ -10502,7 +10528,7 @@ struct module_identity {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-inline bool is_loaded_with_program(const link_map* module) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -10531,7 +10557,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-inline void read_fingerprint(module_identity& found) noexcept {
+ALLOCSCOPE_FAST_PATH void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;
@@ -10868,7 +10894,8 @@ namespace eh_frame_detail {
 constexpr unsigned most_scanned_records = 10000;
 
 // The number at `index` of the pairs; `which` is 0 for the code, 4 for the record.
-inline std::int32_t table_number(byte_view table, std::uint64_t index, unsigned which) noexcept {
+ALLOCSCOPE_FAST_PATH std::int32_t table_number(byte_view table, std::uint64_t index,
+                                               unsigned which) noexcept {
     byte_cursor in{table, index * eh_frame_entry_bytes + which};
     return static_cast<std::int32_t>(in.u32());
 }
@@ -10968,7 +10995,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    bool run_to(std::uint64_t code) noexcept {
+    ALLOCSCOPE_FAST_PATH bool run_to(std::uint64_t code) noexcept {
         wanted_ = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = row_;
@@ -11100,7 +11127,7 @@ private:
         move_to(next);
     }
 
-    void go_to() noexcept {
+    ALLOCSCOPE_FAST_PATH void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -11169,7 +11196,8 @@ private:
         if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
     }
 
-    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
+    ALLOCSCOPE_FAST_PATH void save_expression(std::uint64_t number,
+                                              const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -11202,7 +11230,7 @@ private:
         }
     }
 
-    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             row_.bp = where;
         } else if (number == register_return_address) {
@@ -11253,7 +11281,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+ALLOCSCOPE_FAST_PATH unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -11324,8 +11352,8 @@ ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
 
 namespace cfi_to_rule_detail {
 
-inline bool find_segment(const module_segments& segments, std::uintptr_t address,
-                         mapped_bytes& out) noexcept {
+ALLOCSCOPE_FAST_PATH bool find_segment(const module_segments& segments, std::uintptr_t address,
+                                       mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;
@@ -11517,7 +11545,7 @@ public:
     }
 
     // Another number than before means that rules may have changed.
-    std::uint32_t generation() const noexcept { return generation_; }
+    ALLOCSCOPE_FAST_PATH std::uint32_t generation() const noexcept { return generation_; }
 
 private:
     struct entry {
@@ -12041,7 +12069,8 @@ public:
 
     // Makes room for chains of `most_frames` frames and forgets all chains. Returns false when
     // there is no memory.
-    bool prepare(std::uint32_t most_frames, unwinding method = unwinding::automatic) noexcept {
+    ALLOCSCOPE_FAST_PATH bool prepare(std::uint32_t most_frames,
+                                      unwinding method = unwinding::automatic) noexcept {
         release();
         method_ = method;
         generation_ = 0;
@@ -12055,7 +12084,7 @@ public:
         return entries_ != nullptr;
     }
 
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (entries_ != nullptr) return_reservation(entries_, mapped_bytes());
         entries_ = nullptr;
         touched_bytes_.set(0);
@@ -12468,7 +12497,7 @@ struct thread_state : thread_entry {
         for (plain_place& each : plain) each = {};
     }
     // Makes the next event read the view anew.
-    void forget_view() noexcept {
+    ALLOCSCOPE_FAST_PATH void forget_view() noexcept {
         view_number = no_view;
         straight_view = no_view;
     }
@@ -12543,7 +12572,9 @@ struct thread_state : thread_entry {
     atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
-    thread_state& primary() const noexcept { return *primary_state.load(memory_order::relaxed); }
+    ALLOCSCOPE_FAST_PATH thread_state& primary() const noexcept {
+        return *primary_state.load(memory_order::relaxed);
+    }
     // May also be called in a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
@@ -12610,32 +12641,35 @@ public:
         return typed == 0 ? own : typed;
     }
 
-    const char* family_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_FAST_PATH const char* family_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family : family_of_fixed(number);
     }
     // "" when it is not known.
-    const char* type_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_FAST_PATH const char* type_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->type : "";
     }
-    std::uint32_t family_number_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_FAST_PATH std::uint32_t family_number_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
     // An empty name means the same as to number_of().
-    bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_of_family(std::uint32_t number,
+                                           const char* family) const noexcept {
         if (family[0] == '\0') family = family_of_fixed(other_pools);
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated belongs to operator new.
-    bool has_families() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool has_families() const noexcept {
         return has_malloc_.load(memory_order::relaxed) ||
                tables_.load(memory_order::acquire) != nullptr;
     }
     // For hooks of malloc, before the first window. They pass `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
-    bool has_malloc_family() const noexcept { return has_malloc_.load(memory_order::relaxed); }
+    ALLOCSCOPE_FAST_PATH bool has_malloc_family() const noexcept {
+        return has_malloc_.load(memory_order::relaxed);
+    }
 
 private:
     using tag_pointer = atomic<allocation_tag*>;
@@ -12691,7 +12725,7 @@ private:
                        family_length, type, type_length);
     }
 
-    tables* prepared() noexcept {
+    ALLOCSCOPE_FAST_PATH tables* prepared() noexcept {
         tables* all = tables_.load(memory_order::acquire);
         if (all != nullptr) return all;
         void* pages = reserve_pages(sizeof(tables));
@@ -12704,7 +12738,7 @@ private:
         return all;
     }
 
-    const char* copy(const char* text, std::size_t length) noexcept {
+    ALLOCSCOPE_FAST_PATH const char* copy(const char* text, std::size_t length) noexcept {
         if (length == 0) return "";
         auto* made = static_cast<char*>(texts_.allocate(length + 1));  // zeroed
         if (made != nullptr) std::memcpy(made, text, length);
@@ -12790,7 +12824,7 @@ public:
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
         // Forgets the object, so that the cell may be used for another one.
-        void clear() noexcept {
+        ALLOCSCOPE_FAST_PATH void clear() noexcept {
             record.store(0, memory_order::relaxed);
             key.store(0, memory_order::release);
         }
@@ -12798,7 +12832,8 @@ public:
 
     // The newest record of an address for which fits(tag) is true; null when there is none.
     template <class Fits>
-    cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
+    ALLOCSCOPE_FAST_PATH cell* newest(std::uintptr_t address, std::uint32_t session,
+                                      Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
         const std::uint64_t key = key_of(address, session);
@@ -12862,14 +12897,14 @@ public:
     }
 
     // The most bytes of the buckets that can be in memory.
-    std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
         const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
     // Forgets every record. The caller releases the arena that held them.
-    void release() noexcept {
+    ALLOCSCOPE_FAST_PATH void release() noexcept {
         bucket* const buckets = buckets_.load(memory_order::relaxed);
         if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
         empty_pages(buckets, bucket_count_ * sizeof(bucket));
@@ -12903,7 +12938,8 @@ private:
     }
 
     // Finds a cell that is free or of an ended session, and marks it as being filled.
-    static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
+    static ALLOCSCOPE_FAST_PATH cell* take_cell(knot* first, std::uint64_t key,
+                                                std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
@@ -12917,7 +12953,7 @@ private:
         return nullptr;
     }
 
-    bucket* prepared_buckets() noexcept {
+    ALLOCSCOPE_FAST_PATH bucket* prepared_buckets() noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         return buckets != nullptr ? buckets : prepare();
     }
@@ -13068,9 +13104,11 @@ public:
     class position {
     public:
         explicit position(thread_state* at) noexcept : at_(at) {}
-        thread_state& operator*() const noexcept { return *at_; }
-        bool operator!=(const position& other) const noexcept { return at_ != other.at_; }
-        position& operator++() noexcept {
+        ALLOCSCOPE_FAST_PATH thread_state& operator*() const noexcept { return *at_; }
+        ALLOCSCOPE_FAST_PATH bool operator!=(const position& other) const noexcept {
+            return at_ != other.at_;
+        }
+        ALLOCSCOPE_FAST_PATH position& operator++() noexcept {
             at_ = at_->next_state;
             return *this;
         }
@@ -13079,10 +13117,10 @@ public:
         thread_state* at_;
     };
 
-    position begin() const noexcept {
+    ALLOCSCOPE_FAST_PATH position begin() const noexcept {
         return position{process.threads.load(memory_order::acquire)};
     }
-    position end() const noexcept { return position{nullptr}; }
+    ALLOCSCOPE_FAST_PATH position end() const noexcept { return position{nullptr}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are
@@ -13108,7 +13146,7 @@ ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // The number of the family that the objects of a site belong to.
-inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
@@ -13142,7 +13180,7 @@ protected:
         mutex_ = &mutex;
         ::pthread_mutex_lock(mutex_);
     }
-    ~process_lock() {
+    ALLOCSCOPE_FAST_PATH ~process_lock() {
         if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
     }
 
@@ -13157,7 +13195,7 @@ public:
 
 class walking_lock : process_lock {
 public:
-    walking_lock() noexcept : process_lock(process.walking) {}
+    ALLOCSCOPE_FAST_PATH walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail
@@ -13520,14 +13558,14 @@ inline std::int32_t own_thread_id() noexcept {
 
 // Does the same without a system call, which a filter may forbid: the C library knows the id, and
 // the id of the thread's clock contains it (linux/posix-timers.h: CPUCLOCK_PID). 0: unknown.
-inline std::int32_t own_thread_id_unasked() noexcept {
+ALLOCSCOPE_FAST_PATH std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
     const std::int32_t shifted = clock >> 3;
     return ~shifted;
 }
 
-inline bool is_thread_gone(std::int32_t id) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_thread_gone(std::int32_t id) noexcept {
     const int saved_errno = errno;
     const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
     errno = saved_errno;
@@ -13636,7 +13674,7 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
 // last.
-inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+ALLOCSCOPE_FAST_PATH void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];
@@ -13886,7 +13924,7 @@ inline thread_state* take_used_state() noexcept {
     return nullptr;
 }
 
-inline void give_back_state(thread_state& state) noexcept {
+ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
     // Acquire: pairs with the release in leave(), in case the thread of this state is gone.
     static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
@@ -13899,7 +13937,7 @@ inline void give_back_state(thread_state& state) noexcept {
 }
 
 // Also gives back the states of the signal handlers that interrupted its hooks.
-inline void give_back_with_nested(thread_state& state) noexcept {
+ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
         thread_state* next = inner->nested.load(memory_order::relaxed);
         give_back_state(*inner);
@@ -13908,7 +13946,7 @@ inline void give_back_with_nested(thread_state& state) noexcept {
 }
 
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
-inline void reclaim_if_possible() noexcept {
+ALLOCSCOPE_FAST_PATH void reclaim_if_possible() noexcept {
     // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
     if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
     if (process.reclaim != nullptr) process.reclaim();
@@ -14146,7 +14184,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // 0 when there is no clock. A difference of two readings is then 0, and nothing divides by it.
-inline std::uint64_t clock_ns(clockid_t clock) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
     if (::clock_gettime(clock, &now) != 0) return 0;
     return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
@@ -14154,12 +14192,12 @@ inline std::uint64_t clock_ns(clockid_t clock) noexcept {
 }
 
 // Never goes back.
-inline std::uint64_t monotonic_ns() noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t monotonic_ns() noexcept {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
 // Since 1970 (UTC), as the system's clock has it now.
-inline std::int64_t unix_time_ns() noexcept {
+ALLOCSCOPE_FAST_PATH std::int64_t unix_time_ns() noexcept {
     return static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
 }
 
@@ -14176,18 +14214,16 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <initializer_list>
-
 // random_seed.hpp - 64 bits that differ from process to process and from call to call.
 
 #ifndef ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 #define ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-inline std::uint64_t random_seed() noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t random_seed() noexcept {
     std::uint64_t of_program[2] = {};
     if (const auto* bytes = reinterpret_cast<const char*>(::getauxval(AT_RANDOM))) {
         std::memcpy(of_program, bytes, sizeof of_program);
@@ -14201,7 +14237,7 @@ inline std::uint64_t random_seed() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
@@ -14216,7 +14252,7 @@ namespace detail {
 
 // Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort(const epoch& of, Visit&& visit) {
+ALLOCSCOPE_FAST_PATH void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(memory_order::acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
         const std::uint32_t next = found.facts().next.load(memory_order::relaxed);
@@ -14384,7 +14420,7 @@ struct plan_table {
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline plan_table fault_plans{};
 
-inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
+ALLOCSCOPE_FAST_PATH bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
     if (!plan.is_armed.load(memory_order::acquire)) return false;
     const std::uint64_t whose = plan.instance.load(memory_order::relaxed);
     return whose == 0 || whose == instance;
@@ -14396,7 +14432,7 @@ ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
 }
 
 // Whether a hook of the calling thread, which has this instance, must take the slow path.
-inline bool is_watched_thread(std::uint64_t instance) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_watched_thread(std::uint64_t instance) noexcept {
     if (own_watches.innermost != nullptr) return true;
     if (fault_plans.armed.load(memory_order::acquire) == 0) return false;
     for (const armed_plan& each : fault_plans.plans) {
@@ -14668,12 +14704,12 @@ inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
     return stack.frame_count;
 }
 
-inline bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
     return !guard.is_broken && guard.allow_depth == own_watches.allow_depth &&
            (!is_free || guard.watches_frees);
 }
 
-inline bool has_guard_against(bool is_free) noexcept {
+ALLOCSCOPE_FAST_PATH bool has_guard_against(bool is_free) noexcept {
     for (const guard_watch* g = own_watches.innermost; g != nullptr; g = g->outer) {
         if (is_broken_by(*g, is_free)) return true;
     }
@@ -14870,8 +14906,10 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
     return id;
 }
 
-inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
-    for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
+ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
+                                             std::uint64_t sample_bytes) noexcept {
+    sampled_part::sums* const both[] = {&part.births, &part.deaths};
+    for (sampled_part::sums* sums : both) {
         sums->objects.store(0, memory_order::relaxed);
         sums->objects_variance.store(0, memory_order::relaxed);
         sums->bytes_variance.store(0, memory_order::relaxed);
@@ -14881,7 +14919,7 @@ inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) n
     part.sample_bytes.store(sample_bytes, memory_order::relaxed);
 }
 
-inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
+ALLOCSCOPE_FAST_PATH void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.birth_times.set(0);
     part.death_times.set(0);
     part.temporary.set(0);
@@ -15134,15 +15172,16 @@ ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uint
 
 // For hooks that allocate often. `Tag` is the family of the hook.
 template <std::uint32_t Tag = allocation_tags::operator_new>
-inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread,
+                                               std::uintptr_t frame) noexcept {
     remembered_chain* changed = nullptr;
     const std::uint32_t id = cohort_or_memo(thread, frame, Tag, changed);
     return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
 }
 
 // For all other hooks.
-inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
-                                 std::uint32_t tag) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
+                                               std::uint32_t tag) noexcept {
     remembered_chain* changed = nullptr;
     const std::uint32_t id = cohort_or_memo(thread, frame, tag, changed);
     return changed == nullptr ? id : find_by_walk(thread, *changed, frame, tag);
@@ -15166,7 +15205,7 @@ namespace detail {
 // A time in units of 256 ticks of the processor's clock, about 0.1 us. In this unit the sum of all
 // lifetimes in a cohort may reach 10^12 seconds.
 constexpr std::uint64_t ticks_per_unit = 256;
-inline std::uint64_t time_in_units() noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t time_in_units() noexcept {
     return __builtin_ia32_rdtsc() / ticks_per_unit;
 }
 
@@ -15256,7 +15295,7 @@ inline void add_to(atomic<double>& sum, double amount) noexcept {
     }
 }
 
-inline void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
+ALLOCSCOPE_FAST_PATH void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
     add_to(to.objects, weight.objects);
     add_to(to.objects_variance, weight.objects_variance);
     add_to(to.bytes_variance, weight.bytes_variance);
@@ -15269,7 +15308,8 @@ inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
 
-inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH sample_weight weight_in(const sampled_part& part,
+                                             std::uint64_t bytes) noexcept {
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
@@ -16672,7 +16712,7 @@ inline std::uint64_t table_bytes() noexcept {
 }
 
 // How often this loss has happened since the process began.
-inline std::uint64_t losses_ever(loss_reason reason) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {
         sum = process.events_without_state.load(memory_order::relaxed);
@@ -16905,7 +16945,7 @@ inline void reclaim_when_due() noexcept {
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
-inline bool all_threads_are_outside() noexcept {
+ALLOCSCOPE_FAST_PATH bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
     for (thread_state& each : all_threads()) {
@@ -16967,7 +17007,8 @@ inline bool release_tables() noexcept {
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
-inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t births_since(std::uint64_t clock,
+                                                std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state& each : all_threads()) {
         for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -17170,14 +17211,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-inline thread_state* own_state() noexcept {
+ALLOCSCOPE_FAST_PATH thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-inline void make_view_stale(thread_state& thread) noexcept {
+ALLOCSCOPE_FAST_PATH void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
@@ -17264,7 +17305,7 @@ inline void prepare_process() noexcept {
 
 // --- what the engine table offers ---
 
-inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
+ALLOCSCOPE_FAST_PATH void copy_name(char* to, std::size_t room, const char* from) noexcept {
     std::size_t i = 0;
     for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
     to[i] = '\0';
@@ -17424,7 +17465,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ~kept_counts() {
+    ALLOCSCOPE_FAST_PATH ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();
@@ -17432,7 +17473,7 @@ struct kept_counts {
     kept_counts(const kept_counts&) = delete;
     kept_counts& operator=(const kept_counts&) = delete;
 
-    bool has_refused() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept {
         return own.has_refused() || foreign.has_refused() || sampled.has_refused();
     }
 };
@@ -17718,10 +17759,12 @@ namespace detail {
 class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
-    explicit details_reading(std::uint64_t followed) noexcept
+    ALLOCSCOPE_FAST_PATH explicit details_reading(std::uint64_t followed) noexcept
         : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
 
-    bool has_peak() const noexcept { return process.followed.find(followed_) != nullptr; }
+    ALLOCSCOPE_FAST_PATH bool has_peak() const noexcept {
+        return process.followed.find(followed_) != nullptr;
+    }
 
     // Adds a cohort that has `objects` and `bytes` alive.
     void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
@@ -17736,7 +17779,7 @@ public:
         add_peak(to, part, objects, bytes);
     }
 
-    void finish(snapshot::stack_details& read) const noexcept {
+    ALLOCSCOPE_FAST_PATH void finish(snapshot::stack_details& read) const noexcept {
         read.lifetime_us = static_cast<std::uint64_t>(
             static_cast<double>(read.lifetime_us) * ns_per_unit() / 1000.0 + 0.5);
     }
@@ -17756,7 +17799,7 @@ private:
     }
 
     // The longer ago the first moment was, the more precise the result is.
-    double ns_per_unit() const noexcept {
+    ALLOCSCOPE_FAST_PATH double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
         return static_cast<double>(ns_ - process.followed.first_ns) /
@@ -17807,7 +17850,8 @@ inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth
     to.deaths.add(certain_sums(deaths, death_bytes));
 }
 
-inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
+ALLOCSCOPE_FAST_PATH void subtract_counts(allocation_counts& from,
+                                          const allocation_counts& less) noexcept {
     from.allocations -= less.allocations;
     from.frees -= less.frees;
     from.bytes_allocated -= less.bytes_allocated;
@@ -17949,7 +17993,7 @@ private:
         return stack_hash(sum) == stack_.site_hash;
     }
 
-    const met_module* chosen_for(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_FAST_PATH const met_module* chosen_for(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < chosen_count_; ++i) {
             if (chosen_[i]->holds(address)) return chosen_[i];
         }
@@ -18081,7 +18125,8 @@ struct cohort_part {
 // Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
-    cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
+    ALLOCSCOPE_FAST_PATH cohort_parts(const kept_counts& counts, bool in_samples,
+                                      arena& memory) noexcept
         : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
@@ -18100,7 +18145,7 @@ public:
     }
 
 private:
-    static std::uint32_t instance_of(std::uint32_t id) noexcept {
+    static ALLOCSCOPE_FAST_PATH std::uint32_t instance_of(std::uint32_t id) noexcept {
         return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
@@ -18273,7 +18318,7 @@ inline std::uint64_t own_memory_bytes() noexcept {
     return table_bytes() + map_bytes;
 }
 
-inline void add_own_memory(live_window& taken) noexcept {
+ALLOCSCOPE_FAST_PATH void add_own_memory(live_window& taken) noexcept {
     const control_lock lock;
     taken.own_memory_bytes = own_memory_bytes();
 }
@@ -18435,7 +18480,7 @@ inline text_out& operator<<(text_out& out, signed_decimal number) {
     if (is_negative) out << '-';
     return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
-inline text_out& operator<<(text_out& out, hexadecimal number) {
+ALLOCSCOPE_FAST_PATH text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);
     return out;
 }
@@ -18674,7 +18719,7 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    bool is_known() const noexcept { return !components.empty(); }
+    ALLOCSCOPE_FAST_PATH bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
 
@@ -18739,7 +18784,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    void read_space() {
+    ALLOCSCOPE_FAST_PATH void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -18822,7 +18867,9 @@ private:
                               rest.starts_with(" (."));
     }
 
-    bool has_name() const noexcept { return name_begin_ != no_position || !components_.empty(); }
+    ALLOCSCOPE_FAST_PATH bool has_name() const noexcept {
+        return name_begin_ != no_position || !components_.empty();
+    }
 
     // The component that is being read continues up to `behind`.
     void extend_name(std::size_t behind) noexcept {
@@ -19132,9 +19179,9 @@ private:
 
 class type_printer {
 public:
-    type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
+    ALLOCSCOPE_FAST_PATH type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
 
-    text print() {
+    ALLOCSCOPE_FAST_PATH text print() {
         const text printed = part(0);
         return is_failed_ || at_ != type_.size() ? type_ : printed;
     }
@@ -19149,7 +19196,7 @@ private:
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
 
-        explicit written(arena& memory) : out(memory) {}
+        ALLOCSCOPE_FAST_PATH explicit written(arena& memory) : out(memory) {}
 
         bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
@@ -19349,7 +19396,7 @@ private:
         write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    void square_brackets(written& to) {
+    ALLOCSCOPE_FAST_PATH void square_brackets(written& to) {
         const std::size_t behind = skip_brackets(type_, at_);
         if (is_next("[abi:") && behind != no_position) {
             at_ = behind;
@@ -19429,7 +19476,7 @@ inline bool is_lambda(text component) noexcept {
 }
 
 // " const &" of " const & [clone .cold]".
-inline text leading_qualifiers(text behind) noexcept {
+ALLOCSCOPE_FAST_PATH text leading_qualifiers(text behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
@@ -19671,7 +19718,7 @@ struct type_answer {
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether the vtable of a live object may tell more.
-    bool is_open() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };
@@ -19718,10 +19765,14 @@ struct named_stack {
 
     static constexpr const char* no_type = "?";
 
-    int line() const noexcept { return path[0] != '\0' ? static_cast<int>(number) : 0; }
-    std::uint64_t offset() const noexcept { return path[0] != '\0' ? 0 : number; }
+    ALLOCSCOPE_FAST_PATH int line() const noexcept {
+        return path[0] != '\0' ? static_cast<int>(number) : 0;
+    }
+    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept {
+        return path[0] != '\0' ? 0 : number;
+    }
 
-    const char* function() const noexcept {
+    ALLOCSCOPE_FAST_PATH const char* function() const noexcept {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
@@ -19799,7 +19850,7 @@ namespace symbolize {
 
 class kept_texts {
 public:
-    explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+    ALLOCSCOPE_FAST_PATH explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {
@@ -20013,7 +20064,7 @@ enum class asked_name {
 
 class entry_types {
 public:
-    entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
+    ALLOCSCOPE_FAST_PATH entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
     // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
@@ -20143,7 +20194,8 @@ private:
     }
 
     // The class or function around an entry; 0: there is none.
-    static std::uint64_t entry_around(const debug_unit& unit, std::uint64_t entry) {
+    static ALLOCSCOPE_FAST_PATH std::uint64_t entry_around(const debug_unit& unit,
+                                                           std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
@@ -20162,7 +20214,7 @@ private:
         return spelled(type, 0);
     }
 
-    std::uint64_t without_aliases(std::uint64_t type) {
+    ALLOCSCOPE_FAST_PATH std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
             entry_facts facts;
             if (!read(type, facts)) return 0;
@@ -20730,11 +20782,11 @@ public:
         std::uint32_t column;
     };
 
-    line_table() noexcept = default;  // always empty
+    ALLOCSCOPE_FAST_PATH line_table() noexcept = default;  // always empty
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
-    const row* find(std::uint64_t address) const noexcept {
+    ALLOCSCOPE_FAST_PATH const row* find(std::uint64_t address) const noexcept {
         return last_before(sequence_of(address), address);
     }
 
@@ -20936,10 +20988,14 @@ public:
     // Reads .symtab, or .dynsym of a stripped file.
     symbol_index(arena& memory, const object_bytes& object);
 
-    found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    ALLOCSCOPE_FAST_PATH found_symbol function_at(std::uint64_t address) const {
+        return find(functions_, address);
+    }
     // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
-    found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
+    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+        return find(objects_, address);
+    }
 
 private:
     struct candidate {
@@ -20956,7 +21012,7 @@ private:
         }
     };
 
-    static int rank_of(const detail::elf_symbol& symbol) noexcept {
+    static ALLOCSCOPE_FAST_PATH int rank_of(const detail::elf_symbol& symbol) noexcept {
         int rank = symbol.size != 0 ? 8 : 0;
         if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
         switch (symbol.binding) {
@@ -21101,15 +21157,19 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    std::uint64_t address_of(text function) const {
+    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    found_symbol object_at(std::uint64_t address) const { return told_.object_at(address); }
+    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+        return told_.object_at(address);
+    }
 
 private:
-    static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
+    static ALLOCSCOPE_FAST_PATH bool is_stripped(const object_bytes& file) {
+        return !file.has(".symtab");
+    }
 
     symbol_index told_;
     symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or no reader for it
@@ -21133,8 +21193,9 @@ namespace symbolize {
 class nearby_lines {
 public:
     // `calls` and `function` belong to the function around the address.
-    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
-                 const address_range& function, std::uint64_t address) noexcept
+    ALLOCSCOPE_FAST_PATH nearby_lines(const line_table& lines, kept_texts& texts,
+                                      const inlined_calls& calls, const address_range& function,
+                                      std::uint64_t address) noexcept
         : lines_(lines),
           texts_(texts),
           calls_(calls),
@@ -21225,13 +21286,15 @@ struct described_unit {
 
 class split_unit {
 public:
-    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-               const debug_unit& skeleton, package_place& package)
+    ALLOCSCOPE_FAST_PATH split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+                                    const debug_unit& skeleton, package_place& package)
         : units_(read(memory, whole, skeleton, package)),
           names_(*units_, texts),
           inlined_(memory) {}
 
-    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
+    ALLOCSCOPE_FAST_PATH described_unit describe() {
+        return {units_, &names_, &inlined_, units_->only_unit()};
+    }
 
 private:
     static const char* path_of(arena& memory, const debug_unit& skeleton) {
@@ -21291,10 +21354,10 @@ public:
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    bool has(text name) const { return names_.find(name) != nullptr; }
+    ALLOCSCOPE_FAST_PATH bool has(text name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    bool is_template(text name) const {
+    ALLOCSCOPE_FAST_PATH bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -21302,7 +21365,7 @@ public:
     }
 
     // There are types whose names are in a unit that is not there.
-    bool lacks_names() const noexcept { return lacks_names_; }
+    ALLOCSCOPE_FAST_PATH bool lacks_names() const noexcept { return lacks_names_; }
 
     // With the namespaces and classes around it: what the name means in a function of that
     // qualified name, the innermost of its scopes first. "" when that is not certain.
@@ -21336,7 +21399,8 @@ private:
 
     // A unit, and the partial units that it imports, each once.
     struct imported_units {
-        imported_units(arena& memory, type_names* made) : of(made), units(memory), known(memory) {}
+        ALLOCSCOPE_FAST_PATH imported_units(arena& memory, type_names* made)
+            : of(made), units(memory), known(memory) {}
         void add(const debug_unit& unit) {
             type_names*& reader = known[unit.header.first_entry | unit.header.file];
             if (reader == nullptr) units.push_back(&unit);
@@ -21352,7 +21416,8 @@ private:
     void add_types_of(const debug_unit& unit, imported_units& all);
 
     // With -flto whole units are imported: they are other source files.
-    static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
+    static ALLOCSCOPE_FAST_PATH void add_imported(const debug_unit& unit, entry_walker& walker,
+                                                  imported_units& all) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
@@ -21533,7 +21598,7 @@ public:
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
-    std::uint64_t address_of(text function) {
+    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
@@ -21577,19 +21642,21 @@ public:
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
     }
 
     // The demangled function that holds the address, from the symbol table alone; "" none.
-    text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
     // The build id of the file; unknown if the file cannot be read.
-    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
+    ALLOCSCOPE_FAST_PATH detail::build_id build_id() {
+        return is_readable() ? object_->id() : detail::build_id{};
+    }
 
     // Frees the memory; the next question reads the file again.
     void release() {
@@ -21837,7 +21904,7 @@ private:
     }
 
     // "load.cold" is a part of "load".
-    static bool is_part_of(text symbol, text whole) {
+    static ALLOCSCOPE_FAST_PATH bool is_part_of(text symbol, text whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }
@@ -21875,7 +21942,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -21883,7 +21950,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
-    bool equals(const module_generation& other) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
 };
@@ -21900,7 +21967,8 @@ struct module_facts {
 namespace loaded_modules_detail {
 
 // A note segment is read only where a readable load segment holds all of it.
-inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
+ALLOCSCOPE_FAST_PATH byte_view notes_in_memory(const dl_phdr_info& info,
+                                               const ElfW(Phdr) & note) noexcept {
     for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& load = info.dlpi_phdr[i];
         if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
@@ -21960,13 +22028,13 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 // Calls `visit(const module_facts&)` for one module after the other, once for each of its note
 // segments (at least once).
 template <class Visitor>
-inline void visit_loaded_modules(Visitor&& visit) {
+ALLOCSCOPE_FAST_PATH void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
     ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
-inline module_generation current_module_generation() noexcept {
+ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
     module_generation now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
@@ -21981,7 +22049,7 @@ inline module_generation current_module_generation() noexcept {
 
 // Runs `work`, which must not throw, while no library can be loaded or unloaded.
 template <class Work>
-void while_modules_stay(const Work& work) noexcept {
+ALLOCSCOPE_FAST_PATH void while_modules_stay(const Work& work) noexcept {
     const auto run = [](dl_phdr_info*, std::size_t, void* given) {
         (*static_cast<const Work*>(given))();
         return 1;  // once
@@ -21991,7 +22059,7 @@ void while_modules_stay(const Work& work) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
@@ -22014,8 +22082,10 @@ struct loaded_module {
     std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
     text loader_path;               // zero-terminated
 
-    bool holds(std::uint64_t address) const { return address >= low && address < high; }
-    bool is_same(const loaded_module& other) const {
+    ALLOCSCOPE_FAST_PATH bool holds(std::uint64_t address) const {
+        return address >= low && address < high;
+    }
+    ALLOCSCOPE_FAST_PATH bool is_same(const loaded_module& other) const {
         return base == other.base && low == other.low && high == other.high && path == other.path &&
                fingerprint == other.fingerprint && inode == other.inode;
     }
@@ -22078,7 +22148,7 @@ class module_list {
 public:
     ALLOCSCOPE_FAST_PATH const list<loaded_module>& modules() const { return modules_; }
 
-    bool is_current() const {
+    ALLOCSCOPE_FAST_PATH bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 
@@ -22196,7 +22266,7 @@ public:
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
-    ~symbolizer() { release_debug_data(); }
+    ALLOCSCOPE_FAST_PATH ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
@@ -22222,8 +22292,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory,
-                        const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t address, arena& memory,
+                                             const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -22232,8 +22302,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
     // above.
-    text function_symbol_at(std::uint64_t address, arena& memory,
-                            const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t address, arena& memory,
+                                                 const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);
@@ -22241,14 +22311,16 @@ public:
 
     // The types that the debug information around an address describes; null: nothing is known.
     // Valid until release_debug_data().
-    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
+    ALLOCSCOPE_FAST_PATH const type_names* types_at(std::uint64_t address,
+                                                    const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // The meaning of a name in the frame at an address with that function; "" if it is not certain.
-    text meaning_at(std::uint64_t address, const detail::met_module* home, text function, text name,
-                    asked_name wanted, arena& memory) {
+    ALLOCSCOPE_FAST_PATH text meaning_at(std::uint64_t address, const detail::met_module* home,
+                                         text function, text name, asked_name wanted,
+                                         arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
@@ -22312,7 +22384,9 @@ public:
             }
             return;
         }
-        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
+        const detail::met_modules* const known[] = {&detail::modules_at_start,
+                                                    &detail::modules_met};
+        for (const detail::met_modules* met : known) {
             for (std::uint32_t i = 0; i < met->count(); ++i) {
                 const detail::met_module* each = met->at(i);
                 if (each == nullptr) continue;
@@ -22326,7 +22400,8 @@ public:
 
     // Frees what was read from files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        for (const auto* objects : {&objects_, &gone_}) {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
             for (const auto& object : *objects) {
                 if (object.value.reader != nullptr) object.value.reader->release();
             }
@@ -22337,7 +22412,8 @@ public:
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        for (const auto* objects : {&objects_, &gone_}) {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
             for (const auto& object : *objects) {
                 if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
             }
@@ -22350,6 +22426,7 @@ private:
         debug_object* reader = nullptr;
         bool is_current = false;  // false: its memory may be used for the next one
     };
+    using object_table = table<std::uint64_t, module_object>;
 
     // The owner of an address.
     struct code_owner {
@@ -22441,8 +22518,8 @@ private:
     arena& kept_;
     kept_texts texts_;
     module_list modules_;
-    table<std::uint64_t, module_object> objects_;     // by lowest address
-    table<std::uint64_t, module_object> gone_;        // by met_module::number
+    object_table objects_;                            // by lowest address
+    object_table gone_;                               // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
 };
@@ -22547,7 +22624,7 @@ inline bool is_word(text token) noexcept {
 
 class source_lexer {
 public:
-    source_lexer(arena& memory, text source) : source_(source) {
+    ALLOCSCOPE_FAST_PATH source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
@@ -22602,7 +22679,7 @@ private:
     }
 
     // A literal may span several lines.
-    void pass_literal(std::size_t behind) noexcept {
+    ALLOCSCOPE_FAST_PATH void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -22627,7 +22704,7 @@ private:
         return true;
     }
 
-    bool is_comment() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';
@@ -22868,7 +22945,7 @@ public:
     }
 
     // Whether what follows is the template itself.
-    bool is_behind_header() const noexcept { return !pending_.empty(); }
+    ALLOCSCOPE_FAST_PATH bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
         if (!pending_.empty()) return true;
@@ -23095,7 +23172,8 @@ public:
     // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
-    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
+    ALLOCSCOPE_FAST_PATH list<const template_header*> headers_around(arena& memory,
+                                                                     std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
@@ -23103,7 +23181,7 @@ public:
     std::size_t scope_of(std::size_t at) const noexcept { return scopes_.scope_of(at); }
 
     // The first expression that begins or ends with the token; null if there is none.
-    const new_expression* expression_at(std::size_t token) const noexcept {
+    ALLOCSCOPE_FAST_PATH const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
     }
@@ -23131,17 +23209,21 @@ public:
     }
 
     // A type or a namespace of this file.
-    bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
+    ALLOCSCOPE_FAST_PATH bool is_defined(text name) const noexcept {
+        return is_known_as(name, defined_name);
+    }
 
-    bool is_class_template(text name) const noexcept { return is_known_as(name, template_name); }
+    ALLOCSCOPE_FAST_PATH bool is_class_template(text name) const noexcept {
+        return is_known_as(name, template_name);
+    }
 
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // An alias for the type of an expression, which may differ each time.
-    bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
@@ -23156,13 +23238,13 @@ public:
     }
 
     // The token with the name of the only class that the file defines so; 0: there are several.
-    std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
     // A name of the standard library that this file uses without "std::".
-    bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_FAST_PATH bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Names that hardly anybody gives to their own class.
@@ -23325,7 +23407,7 @@ private:
         }
     }
 
-    void see_class(std::size_t name) {
+    ALLOCSCOPE_FAST_PATH void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
@@ -23771,7 +23853,7 @@ inline text without_wrapping(arena& memory, text type) {
 }
 
 // The type of what the user put into the block. Idempotent.
-inline text unwrapped_type(arena& memory, text type) {
+ALLOCSCOPE_FAST_PATH text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
         if (inner.data() == type.data()) break;
@@ -24109,7 +24191,9 @@ public:
 
     // What a class gives its members where a constructor is, by the token there; null: nothing that
     // is certain.
-    table<const void*, const new_expression*>& implied() noexcept { return implied_; }
+    ALLOCSCOPE_FAST_PATH table<const void*, const new_expression*>& implied() noexcept {
+        return implied_;
+    }
 
     // Forgets all files.
     void release() noexcept {
@@ -24329,7 +24413,7 @@ public:
         return path.view();
     }
 
-    bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    ALLOCSCOPE_FAST_PATH bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
     static bool is_plain_word(text word) noexcept {
@@ -24351,7 +24435,7 @@ private:
     }
 
     // What `auto` makes of the type of a variable.
-    static text decayed(text type) noexcept {
+    static ALLOCSCOPE_FAST_PATH text decayed(text type) noexcept {
         while (type.ends_with("&")) type.remove_suffix(1);
         if (type.ends_with(" const")) type.remove_suffix(6);
         return type;
@@ -24576,7 +24660,7 @@ private:
     }
 
     // The name with the scopes in which it is found.
-    text qualified(text word) const {
+    ALLOCSCOPE_FAST_PATH text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
             knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
@@ -24590,7 +24674,7 @@ private:
     }
 
     // The debug information may not tell that these are, or have another type of that name.
-    static bool is_standard_template(text word) noexcept {
+    static ALLOCSCOPE_FAST_PATH bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
                          "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -24714,7 +24798,7 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
 // Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
 class known_sizes {
 public:
-    known_sizes() = default;
+    ALLOCSCOPE_FAST_PATH known_sizes() = default;
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
@@ -24727,7 +24811,7 @@ public:
     }
 
     // Call it before the debug information is released.
-    void clear() noexcept {
+    ALLOCSCOPE_FAST_PATH void clear() noexcept {
         fits_ = table<question, symbolize::size_fit>{memory_};
         memory_.release();
     }
@@ -24741,7 +24825,7 @@ private:
         friend bool operator==(const question& a, const question& b) noexcept {
             return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
         }
-        friend std::uint64_t hash_of_key(const question& key) noexcept {
+        friend ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const question& key) noexcept {
             std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
             hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
             return hash_finish(hash_step(hash, key.bytes));
@@ -24765,16 +24849,17 @@ struct described_sizes {
         return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
     }
 
-    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
-                               std::uint64_t bytes) const {
+    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_at(const named_stack& stack,
+                                                    std::uintptr_t address, text type,
+                                                    std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                      std::uint64_t bytes) const {
+    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                                           std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
@@ -24790,7 +24875,7 @@ struct asked_place {
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
-    symbolize::type_knowledge knowledge() noexcept {
+    ALLOCSCOPE_FAST_PATH symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
                 &asked_place::meaning};
     }
@@ -24901,7 +24986,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-inline bool is_begun_class(text candidate) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 
@@ -25904,7 +25989,7 @@ public:
     }
 
     // Forgets the stacks whose names are valid only until a module comes or goes.
-    void drop_passing() noexcept {
+    ALLOCSCOPE_FAST_PATH void drop_passing() noexcept {
         for (named_stack*& first : chains_) {
             named_stack** place = &first;
             while (*place != nullptr) {
@@ -26130,7 +26215,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, so that a failure ends the program. They have the
 // same names everywhere. The row should name their caller.
-inline bool is_allocation_wrapper(text name) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -26171,7 +26256,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-inline bool is_library_namespace(text name) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_library_namespace(text name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");
@@ -26335,7 +26420,7 @@ inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-inline bool is_library_folder(text name) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_library_folder(text name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
                      "vendored external externals extern subprojects node_modules _deps "
@@ -26403,7 +26488,8 @@ struct frame_traits {
 
 class known_frames {
 public:
-    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+    ALLOCSCOPE_FAST_PATH explicit known_frames(arena& memory) noexcept
+        : functions_(memory), files_(memory) {}
 
     frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
         entry& known = functions_[frame.function.data()];
@@ -26463,7 +26549,7 @@ namespace symbolize {
 
 enum class module_kind { user, runtime, system };
 
-inline module_kind kind_of_module(text path) noexcept {
+ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
     constexpr text runtimes =
         "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
@@ -26490,7 +26576,7 @@ struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
 
-    text get() const { return folder != nullptr ? folder(context) : text{}; }
+    ALLOCSCOPE_FAST_PATH text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
 // A stack, and what is known about its frames.
@@ -26558,7 +26644,8 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 // another library's. Index of the frame; frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
-    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+    const module_kind in_order[] = {module_kind::user, module_kind::runtime};
+    for (const module_kind kind : in_order) {
         const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
         if (found < count) return found;
     }
@@ -26568,8 +26655,9 @@ inline std::size_t maker_frame(const asked_stack& stack) {
 }
 
 // All rules. `maker` is the result of maker_frame().
-inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
-                                        std::size_t maker) {
+ALLOCSCOPE_FAST_PATH std::size_t user_frame_by_module(const asked_stack& stack,
+                                                      const own_folder_source& own,
+                                                      std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
     return line < stack.frames.size() ? line : maker;
 }
@@ -26763,7 +26851,8 @@ private:
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
         // The source may have given these frames another line.
-        for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        for (const std::size_t i : told) {
             if (i >= frames.size()) continue;
             kept[i].line = frames[i].line;
             kept[i].column = frames[i].column;
@@ -26918,7 +27007,8 @@ public:
     }
 
     // Whether find() would find the names at once.
-    bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
+    ALLOCSCOPE_FAST_PATH bool knows(const known_stack& stack,
+                                    const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
@@ -26951,11 +27041,11 @@ public:
     }
 
     // The only copy of an equal text.
-    const char* keep(text wanted) { return texts_.keep(wanted); }
+    ALLOCSCOPE_FAST_PATH const char* keep(text wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
-    void for_each_module(const Visit& visit) {
+    ALLOCSCOPE_FAST_PATH void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
     }
 
@@ -26983,14 +27073,14 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-inline name_book* make_book() {
+ALLOCSCOPE_FAST_PATH name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);
     return made;
 }
 
-inline void hold_book(name_book& book) noexcept {
+ALLOCSCOPE_FAST_PATH void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 
@@ -27027,7 +27117,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    naming_lock() noexcept : process_lock(process.naming) {
+    ALLOCSCOPE_FAST_PATH naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;
@@ -27036,7 +27126,7 @@ public:
 };
 
 // Needs the naming lock.
-inline void forget_names() noexcept {
+ALLOCSCOPE_FAST_PATH void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }
@@ -27137,7 +27227,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
 
 // Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
-void set_estimates(Row& row, const sample_sums& alive) noexcept {
+ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -27151,7 +27241,7 @@ void set_estimates(Row& row, const sample_sums& alive) noexcept {
 
 // For a row or stack of a window that records every event: its numbers are exact.
 template <class Row>
-void set_exact(Row& row) noexcept {
+ALLOCSCOPE_FAST_PATH void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }
@@ -27198,7 +27288,7 @@ struct summed {
         bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
     }
 
-    const Row& finished() noexcept {
+    ALLOCSCOPE_FAST_PATH const Row& finished() noexcept {
         const estimate objects_95 = objects.around(sum.objects);
         const estimate bytes_95 = bytes.around(sum.bytes);
         sum.objects_low = objects_95.low;
@@ -27307,12 +27397,14 @@ public:
         stack.by_thread = made.data();
     }
 
-    const list<snapshot::thread>& all() const noexcept { return threads_; }
+    ALLOCSCOPE_FAST_PATH const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
     // The first instance stands for what is allocated after the last destructors: see
     // prepare_threads().
-    static std::uint64_t number_of(std::uint32_t instance) noexcept { return instance - 1; }
+    static ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint32_t instance) noexcept {
+        return instance - 1;
+    }
 
     void meet(std::uint32_t instance) {
         if (numbers_.insert(instance).is_new) instances_.push_back(instance);
@@ -27420,7 +27512,7 @@ public:
     ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
-    void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
+    ALLOCSCOPE_FAST_PATH void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -27473,7 +27565,7 @@ public:
     }
 
     // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
-    void set_stacks(stack_finder find, const void* source) noexcept {
+    ALLOCSCOPE_FAST_PATH void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
@@ -27513,7 +27605,8 @@ public:
 
     // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
     // one.
-    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+    static ALLOCSCOPE_FAST_PATH const snapshot_data* parent_of(const snapshot_data& of,
+                                                               std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
@@ -27554,7 +27647,7 @@ private:
         char name[name_bytes];
     };
 
-    static void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+    static ALLOCSCOPE_FAST_PATH void copy_name(char (&to)[name_bytes], const char* from) noexcept {
         const std::size_t length = ::strnlen(from, name_bytes - 1);
         std::memcpy(to, from, length);
         to[length] = '\0';
@@ -27626,8 +27719,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 // Most bytes alive first (in a difference: the largest change), then most bytes allocated.
-inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                               bool is_difference) {
+ALLOCSCOPE_FAST_PATH bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                                             bool is_difference) {
     const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
     const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
     if (a_bytes != b_bytes) return a_bytes > b_bytes;
@@ -27748,7 +27841,9 @@ public:
     }
 
 private:
-    text& cut_of(text path) noexcept { return cuts_[path.starts_with("/") ? 1 : 0]; }
+    ALLOCSCOPE_FAST_PATH text& cut_of(text path) noexcept {
+        return cuts_[path.starts_with("/") ? 1 : 0];
+    }
 
     table<text, text> files_;
     text cuts_[2];  // of relative paths and of absolute paths
@@ -27782,7 +27877,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
 
 // --- modules ---
 
-inline const char* text_of(arena& memory, const build_id& id) {
+ALLOCSCOPE_FAST_PATH const char* text_of(arena& memory, const build_id& id) {
     text_out out{memory};
     for (std::size_t i = 0; i < id.size; ++i) {
         out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];
@@ -27881,7 +27976,8 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_same_frame(const snapshot::frame& a,
+                                        const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -27897,7 +27993,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -27907,14 +28003,14 @@ inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    void add(const snapshot::stack& part, bool is_later) noexcept {
+    ALLOCSCOPE_FAST_PATH void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
     }
 
-    bool has_changed() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
     }
 };
@@ -28029,7 +28125,9 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
+    static ALLOCSCOPE_FAST_PATH std::size_t kind_of(text path) noexcept {
+        return path[0] == '/' ? 0 : 1;
+    }
 
     static void see(const snapshot_data& data, cut_directory* cuts) noexcept {
         for (std::size_t i = 0; i < data.row_count; ++i) {
@@ -28126,7 +28224,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
 }
 
 // `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
-inline bool is_no_window(const snapshot_data& data) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
 }
@@ -28238,7 +28336,7 @@ struct sample_of_stack {
     std::uint32_t count;
     std::uint32_t wanted;
 
-    bool begins_with_word() const noexcept {
+    ALLOCSCOPE_FAST_PATH bool begins_with_word() const noexcept {
         return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
     }
 };
@@ -28304,11 +28402,11 @@ struct row_key {
     const char* type;
 };
 
-inline bool operator==(const row_key& a, const row_key& b) noexcept {
+ALLOCSCOPE_FAST_PATH bool operator==(const row_key& a, const row_key& b) noexcept {
     return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
-inline std::uint64_t hash_of_key(const row_key& key) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
     hash = hash_step(hash, key.number);
@@ -28394,7 +28492,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
 
 // --- the head ---
 
-inline const char* sentence_for(loss_reason reason) noexcept {
+ALLOCSCOPE_FAST_PATH const char* sentence_for(loss_reason reason) noexcept {
     switch (reason) {
         case loss_reason::no_memory_for_record:
             return "allocations were not recorded: memory for their records was refused";
@@ -28598,8 +28696,8 @@ ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dyi
     }
 }
 
-inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
-                                    std::uintptr_t frame) noexcept {
+ALLOCSCOPE_FAST_PATH std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
+                                                  std::uintptr_t frame) noexcept {
     if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
     const std::uint32_t known = remembered_cohort(thread, frame, tag);
     return known != no_cohort ? known : find_cohort(thread, frame, tag);
@@ -28643,7 +28741,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
 }
 
 // Whether a birth on this thread, which has called enter(), gets a record.
-inline bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
     if (thread.mode == charge::samples) return is_drawn(thread, bytes);
     return thread.mode != charge::nothing;
 }
@@ -28731,7 +28829,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -28740,7 +28838,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    file_size_signal_blocked() noexcept {
+    ALLOCSCOPE_FAST_PATH file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -28748,7 +28846,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ~file_size_signal_blocked() {
+    ALLOCSCOPE_FAST_PATH ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -28806,7 +28904,7 @@ inline int descriptor_named_by(const char* path) noexcept {
 class output_file {
 public:
     output_file() noexcept = default;
-    ~output_file() { abandon(); }
+    ALLOCSCOPE_FAST_PATH ~output_file() { abandon(); }
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
@@ -28824,12 +28922,12 @@ public:
         return create_beside(path);
     }
 
-    int write(const char* bytes, std::size_t length) noexcept {
+    ALLOCSCOPE_FAST_PATH int write(const char* bytes, std::size_t length) noexcept {
         return write_all(descriptor_, bytes, length);
     }
 
     // A network file system may report a failed write only at the close.
-    int commit() noexcept {
+    ALLOCSCOPE_FAST_PATH int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
         descriptor_ = -1;
@@ -28886,7 +28984,7 @@ private:
 
     // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
     // already.
-    void name_temporary(int attempt) noexcept {
+    ALLOCSCOPE_FAST_PATH void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
         mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
@@ -28897,7 +28995,7 @@ private:
         temporary_[sizeof temporary_ - 1] = '\0';
     }
 
-    void abandon() noexcept {
+    ALLOCSCOPE_FAST_PATH void abandon() noexcept {
         const int errno_before = errno;
         if (descriptor_ >= 0) ::close(descriptor_);
         if (directory_ >= 0) {
@@ -28915,7 +29013,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
@@ -29013,7 +29111,9 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    void set_counts(const allocation_counts& counts) noexcept { counts_ = counts; }
+    ALLOCSCOPE_FAST_PATH void set_counts(const allocation_counts& counts) noexcept {
+        counts_ = counts;
+    }
     ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
@@ -29022,7 +29122,7 @@ public:
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }
-    void keep_rows(const snapshot& rows) noexcept {
+    ALLOCSCOPE_FAST_PATH void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
         has_rows_ = true;
     }
@@ -29146,7 +29246,8 @@ inline void write_row_place(text_out& out, const snapshot::row& row) {
     }
 }
 
-inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_same_call(const snapshot::frame& a,
+                                       const snapshot::frame& b) noexcept {
     return a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.function, b.function) == 0;
 }
@@ -29217,7 +29318,8 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
 }
 
 // Writes a row without its numbers.
-inline void write_place_and_callers(text_out& out, arena& scratch, const snapshot::row& row) {
+ALLOCSCOPE_FAST_PATH void write_place_and_callers(text_out& out, arena& scratch,
+                                                  const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
     if (row.function[0] != '\0') out << ':';
@@ -29414,8 +29516,8 @@ inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t cou
 }
 
 // The contents of the word of memory that an operand names.
-inline std::uintptr_t word_named_at(const module_segments& module,
-                                    std::uintptr_t operand) noexcept {
+ALLOCSCOPE_FAST_PATH std::uintptr_t word_named_at(const module_segments& module,
+                                                  std::uintptr_t operand) noexcept {
     const std::uintptr_t word = relative_address_at(operand);
     std::uintptr_t value = 0;
     if (module.holder_of(word, PF_R) == nullptr) return 0;
@@ -29576,7 +29678,7 @@ public:
         return true;
     }
 
-    bool empty() const noexcept { return patterns_.empty(); }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return patterns_.empty(); }
 
     bool fits(const named_stack& stack) const noexcept {
         for (const text pattern : patterns_) {
@@ -29716,8 +29818,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
 
 // Runs before any debug information is read, because reading it takes longer than a hundred small
 // tests.
-inline void drop_expected_by_symbols(name_book& book, live_window& window,
-                                     const check_request& asked) {
+ALLOCSCOPE_FAST_PATH void drop_expected_by_symbols(name_book& book, live_window& window,
+                                                   const check_request& asked) {
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
@@ -29842,7 +29944,7 @@ inline const char* name_of_window(arena& memory, window_id id) {
     return window != nullptr ? copy_of(memory, window->name).data() : "";
 }
 
-inline bool is_estimated(window_id id) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_estimated(window_id id) noexcept {
     const control_lock lock;
     const open_window* window = find_window(id);
     return window != nullptr && window->wanted.record == recording::sampled;
@@ -29876,7 +29978,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 }
 
 // Listed apart from the leaks, so that nobody misses these objects.
-inline void write_first_use(text_out& out, const object_sum& first_use) {
+ALLOCSCOPE_FAST_PATH void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
     write_count(out, first_use.objects, "object", "objects");
@@ -30142,7 +30244,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     std::abort();
 }
 
-inline void disarm_guard(guard_watch& watch) {
+ALLOCSCOPE_FAST_PATH void disarm_guard(guard_watch& watch) {
     guard_watch** at = &own_watches.innermost;
     while (*at != nullptr && *at != &watch) at = &(*at)->outer;
     if (*at == nullptr) refuse_foreign_guard();
@@ -30184,14 +30286,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-inline armed_plan* take_plan() noexcept {
+ALLOCSCOPE_FAST_PATH armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
         if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }
     return nullptr;
 }
 
-inline armed_plan& plan_of(plan_id id) noexcept {
+ALLOCSCOPE_FAST_PATH armed_plan& plan_of(plan_id id) noexcept {
     return fault_plans.plans[id - 1];
 }
 
@@ -30330,7 +30432,7 @@ struct sweep_block {
     snapshot rows;              // what the first leaking run left alive
 };
 
-inline sweep_block& block_of(sweep_data* data) noexcept {
+ALLOCSCOPE_FAST_PATH sweep_block& block_of(sweep_data* data) noexcept {
     return *reinterpret_cast<sweep_block*>(data);
 }
 
@@ -30513,13 +30615,13 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
 }
 
 // Returns null when no window of start() was ever stopped, or another thread is stopping it.
-inline snapshot_data* repeat_last_of_process() noexcept {
+ALLOCSCOPE_FAST_PATH snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
     return last_of_process;
 }
 
-inline bool is_open(window_id id) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_open(window_id id) noexcept {
     const control_lock lock;
     return find_window(id) != nullptr;
 }
@@ -30549,7 +30651,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 // --- the table ---
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
-inline void look_for_modules_if_attached() noexcept {
+ALLOCSCOPE_FAST_PATH void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 

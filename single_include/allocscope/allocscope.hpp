@@ -2421,7 +2421,7 @@ namespace detail {
 
 ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
     const engine* used = usable_engine();
-    if (used == nullptr || lines[0] == '\0') return;
+    if (used == nullptr || lines == nullptr || lines[0] == '\0') return;
     char message[256] = {};
     if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
@@ -2453,7 +2453,7 @@ inline leak_check::leak_check(const char* name, const leak_options& wanted,
 }
 
 inline void leak_check::expect(const leak_options& wanted) noexcept {
-    expected_.lines = wanted.expected;
+    expected_.lines = wanted.expected != nullptr ? wanted.expected : "";
     if (expected_.test_by_symbols != nullptr) return;  // a framework's, which calls the user's
     expected_.test = wanted.is_expected;
     expected_.context = wanted.expected_context;
@@ -2721,7 +2721,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data*
     asked.window = about_window.window;
     asked.nth = nth;
     asked.detail = what;
-    asked.expected = wanted.expected;
+    asked.expected = wanted.expected != nullptr ? wanted.expected : "";
     const bool has_failed = fault.failed() != 0;
     if (asked.window == 0 || !used.add_sweep_run(sweep, asked)) return sweep_step::gave_up;
     return has_failed ? sweep_step::go_on : sweep_step::was_last;
@@ -2740,7 +2740,7 @@ fault_sweep for_each_allocation_failing(Work&& work, const sweep_options& wanted
         return fault_sweep{check_result{detail::refused_check(detail::find_engine())}};
     }
     for (std::uint64_t i = 0; i < warm_up; ++i) work();
-    detail::sweep_data* sweep = used->begin_sweep(wanted.name);
+    detail::sweep_data* sweep = used->begin_sweep(wanted.name != nullptr ? wanted.name : "");
     if (sweep == nullptr) {
         return fault_sweep{check_result{detail::shared_check(detail::check_without_memory)}};
     }
@@ -5479,7 +5479,7 @@ public:
     object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
         {
             const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            if (!file.is_open()) return;
             identity_ = file.identity();
         }
         file_bytes_ = identity_.size_bytes;
@@ -5510,20 +5510,18 @@ public:
 
     // Returns nothing if it would need more than `most` bytes, or if the compression of the section
     // is unknown; then its names are simply unknown. `late`: a large section may be read later,
-    // piece by piece; it is set to null if all bytes have been read.
+    // piece by piece, and then needs only addresses; it is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            section->size > most) {
-            return {};
-        }
+        if (section == nullptr || section->type == detail::elf_section_no_bytes) return {};
         const bool is_compressed = (section->flags & detail::elf_section_compressed) != 0;
         if (late != nullptr && path_ != nullptr && !is_compressed &&
-            section->size >= smallest_late && section->size <= file_bytes_ &&
-            section->offset <= file_bytes_ - section->size) {
+            section->size >= smallest_late && section->size <= largest_late &&
+            section->size <= file_bytes_ && section->offset <= file_bytes_ - section->size) {
             return read_late(memory, *section, *late);
         }
+        if (section->size > most) return {};
         if (!is_compressed) {
             return read_bytes(memory, section->offset, section->size);
         }
@@ -5535,10 +5533,9 @@ public:
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-
-    // A smaller section is read at once.
+    // A smaller section is read at once; a larger one is in no real file.
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
+    static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
     ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
                                                      const detail::elf_section& section,
@@ -6416,7 +6413,7 @@ struct address_range {
     std::uint64_t low;
     std::uint64_t high;  // exclusive
     std::uint64_t value;
-    std::uint64_t highest;  // set by finish()
+    std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
 
     ALLOCSCOPE_FAST_PATH std::uint64_t width() const noexcept { return high - low; }
 };
@@ -6488,10 +6485,13 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
         arena scratch;
         sort_in(scratch);
     }
-    std::uint64_t highest = 0;
-    for (address_range& range : ranges_) {
-        if (range.high > highest) highest = range.high;
-        range.highest = highest;
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+        // What ends before this range begins does not reach into a later one either.
+        std::size_t before = i;
+        while (before != 0 && ranges_[before - 1].high <= ranges_[i].low) {
+            before = ranges_[before - 1].outer;
+        }
+        ranges_[i].outer = before;
     }
 }
 
@@ -6515,8 +6515,8 @@ ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
 ALLOCSCOPE_NOINLINE const address_range* address_ranges::next(walk& at) const noexcept {
     while (at.next > 0 && at.steps < most_steps) {
         ++at.steps;
-        const address_range& range = ranges_[--at.next];
-        if (range.highest <= at.address) break;
+        const address_range& range = ranges_[at.next - 1];
+        at.next = range.outer;
         if (range.high > at.address) return &range;
     }
     at.next = 0;
@@ -6848,9 +6848,8 @@ struct debug_unit {
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
-    bool is_loaded = false;
-    abbreviation_table abbreviations;
-    address_ranges functions;  // value: the offset of the entry
+    const abbreviation_table* abbreviations = nullptr;  // null: it is not loaded
+    address_ranges functions;                           // value: the offset of the entry
     list<entry_scope> scopes;
 };
 
@@ -6858,7 +6857,6 @@ class debug_units {
 public:
     // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
     // dwarf_in_supplement.
-    // a supplementary file.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
     // The unit that was split off from `skeleton`, read from its own sections. Empty if these
@@ -6926,12 +6924,23 @@ private:
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // For all sections together. Code of larger files is named by its symbols.
+    // For all sections together that are read as a whole. Without them, code is named by its
+    // symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+
+    // The format decides how long the values are.
+    static std::uint64_t key_of_abbreviations(const detail::dwarf_unit& header) noexcept {
+        const detail::dwarf_format& format = header.format;
+        const unsigned sizes =
+            format.version * 16U + format.address_bytes + format.offset_bytes / 8U;
+        return header.abbreviations << 8U | sizes;
+    }
 
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
+    const abbreviation_table& shared_abbreviations(const detail::dwarf_unit& header,
+                                                   step_budget* budget = nullptr);
     debug_unit* load(debug_unit& unit);
     void read_entries(debug_unit& unit);
     void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
@@ -6944,6 +6953,9 @@ private:
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
+    // By place and format. Null: one unit has it, and needed only the abbreviation of its first
+    // entry.
+    table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
@@ -6968,7 +6980,8 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
     for (const auto& each : wanted) {
         each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
                                  most_bytes - total, is_late ? each.late : nullptr);
-        total += each.bytes.size;
+        const bool is_read = each.late == nullptr || *each.late == nullptr;
+        if (is_read) total += each.bytes.size;
     }
     return sections;
 }
@@ -6981,7 +6994,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
       file_(file),
       units_(memory),
       by_address_(memory),
-      types_(memory) {
+      types_(memory),
+      abbreviations_(memory) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -7012,7 +7026,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       lowest_code_(whole.lowest_code_),
       units_(memory),
       by_address_(memory),
-      types_(memory) {
+      types_(memory),
+      abbreviations_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     arena scratch;
@@ -7059,8 +7074,11 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
     const std::uint64_t code = in.uleb();
     if (code == 0) return;
-    const abbreviation_table table{scratch, sections_.abbreviations, header, code,
-                                   &abbreviation_budget};
+    const bool is_first = abbreviations_.insert(key_of_abbreviations(header)).is_new;
+    const abbreviation_table& table =
+        is_first ? *scratch.make<abbreviation_table>(scratch, sections_.abbreviations, header, code,
+                                                     &abbreviation_budget)
+                 : shared_abbreviations(header, &abbreviation_budget);
     entry_walker walker{sections_, header, table, header.first_entry};
     if (!walker.next() || walker.shape() == nullptr) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
@@ -7149,11 +7167,22 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
+// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds, so
+// they are read once.
+ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
+    const detail::dwarf_unit& header, step_budget* budget) {
+    const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];
+    if (known == nullptr) {
+        known = memory_.make<abbreviation_table>(memory_, sections_.abbreviations, header,
+                                                 std::uint64_t{0}, budget);
+    }
+    return *known;
+}
+
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
-    if (unit.is_loaded) return &unit;
-    unit.is_loaded = true;
+    if (unit.abbreviations != nullptr) return &unit;
     detail::want(sections_.late_info, unit.header.offset, unit.header.end - unit.header.offset);
-    unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
+    unit.abbreviations = &shared_abbreviations(unit.header);
     unit.functions = address_ranges{memory_};
     unit.scopes = list<entry_scope>{memory_};
     read_entries(unit);
@@ -7187,7 +7216,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
     arena scratch;
     list<open_scope> open{scratch};
     step_budget budget{fresh_budget()};
-    entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
+    entry_walker walker{sections_, unit.header, *unit.abbreviations, unit.header.first_entry};
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
@@ -10158,12 +10187,9 @@ class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
 
-    constexpr met_modules() noexcept = default;
-    // Numbers the modules from `first` on, instead of from 1.
-    explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
-
-    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room.
-    void note(const met_module& seen) noexcept {
+    // `seen` and its path must stay loaded meanwhile. Nothing is noted when there is no room. The
+    // first module gets the number `first`.
+    void note(const met_module& seen, std::uint32_t first = 1) noexcept {
         if (find(seen) != nullptr) return;
         const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
         if (at >= most) {
@@ -10172,7 +10198,7 @@ public:
         }
         met_module& made = modules_[at];
         made = seen;
-        made.number = first_number_ + at;
+        made.number = first + at;
         made.path = keep(seen.path);
         is_ready_[at].store(true, memory_order::release);
     }
@@ -10233,7 +10259,7 @@ private:
         return texts_ + at;
     }
 
-    std::uint32_t first_number_ = 1;
+    // All zero at first, so that it takes no room in the program's file.
     atomic<std::uint32_t> taken_{0};
     atomic<std::uint32_t> text_used_{0};
     atomic<bool> is_ready_[most] = {};
@@ -10244,8 +10270,9 @@ private:
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
 
 // For a report about another process: the modules that were loaded when the recording of that
-// process began, the program first. Otherwise empty.
-ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
+// process began, the program first. Otherwise empty. Numbered from `number_at_start` on.
+ALLOCSCOPE_HIDDEN inline met_modules modules_at_start;
+constexpr std::uint32_t number_at_start = met_modules::most + 2;
 
 inline bool names_another_process() noexcept {
     return modules_at_start.count() != 0;
@@ -19936,7 +19963,7 @@ private:
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
         const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
+        entry_walker walker{sections, unit.header, *unit.abbreviations, offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;
@@ -20129,7 +20156,7 @@ private:
     bool read(std::uint64_t entry, entry_facts& into) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
         if (unit == nullptr) return false;
-        entry_walker walker{unit->home->sections(), unit->header, unit->abbreviations,
+        entry_walker walker{unit->home->sections(), unit->header, *unit->abbreviations,
                             offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return false;
         read_values(*unit, walker, into);
@@ -20165,7 +20192,7 @@ private:
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
-        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
                             offset_of(scope)};
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
@@ -20279,7 +20306,7 @@ private:
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);
-        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
                             offset_of(type)};
         walker.next();
         while (walker.next() && walker.depth() > 0) {
@@ -20349,7 +20376,7 @@ struct code_location {
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+    constexpr const char* names[] = {"libc.so",   "libc-2",        "libstdc++.so",
                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
                                      "libm.so",   "libpthread.so", "libdl.so",
                                      "librt.so",  "ld-linux",      "liballocscope_preload.so"};
@@ -20426,7 +20453,7 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
                                                  std::uint64_t function, arena& scratch)
     : calls_(scratch), pieces_(scratch) {
     list<open_call> open{scratch};
-    entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
+    entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
     if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
         read(units, unit, walker, open);
     }
@@ -21082,10 +21109,12 @@ ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
     fill(objects_, objects);
 }
 
-// One range for each address; a symbol without a size ends where the next one begins.
+// One range for each address; a symbol without a size ends where the next one begins. If it is
+// inside of one that has a size, it is a label of that function.
 ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
     sort(found, [](const candidate& a, const candidate& b) { return a < b; });
     std::size_t next = 0;
+    std::uint64_t covered = 0;  // by symbols with a size, up to here
     for (std::size_t i = 0; i < found.size(); i = next) {
         const candidate& symbol = found[i];
         next = i + 1;
@@ -21098,6 +21127,8 @@ ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidat
             limit = found[next].address;
         }
         if (limit < end) end = limit;
+        if (symbol.size == 0 && symbol.address < covered) continue;
+        if (symbol.size != 0 && end > covered) covered = end;
         index.add(symbol.address, end, symbol.name);
     }
     index.finish();
@@ -21495,7 +21526,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
     arena& memory = unit.home->memory();
     list<open_scope> open{scratch};
     std::size_t next_scope = 0;
-    entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+    entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
                         unit.header.first_entry};
     walker.next();  // the unit itself is not a scope
     while (walker.next()) {
@@ -22732,6 +22763,8 @@ private:
         while (at_ < source_.size() && source_[at_] != '\n') {
             if (is_comment()) {
                 skip_comment();
+            } else if (begins_literal()) {
+                pass_literal(skip_literal(at_));
             } else if (source_[at_] != '\\' || !continues_line()) {
                 ++at_;
             }
@@ -22746,6 +22779,12 @@ private:
         const std::size_t behind = skip_word(directive, 0);
         result_.macros.push_back(
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+    }
+
+    // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
+    bool begins_literal() const noexcept {
+        const char c = source_[at_];
+        return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
     }
 
     static text without_blanks(text line) noexcept {
@@ -22766,7 +22805,10 @@ private:
         const char quote = source_[at++];
         while (at < source_.size() && source_[at] != '\n') {
             if (source_[at] == quote) return at + 1;
-            if (source_[at] == '\\' && at + 1 < source_.size()) ++at;
+            if (source_[at] == '\\' && at + 1 < source_.size()) {
+                ++at;
+                if (source_[at] == '\r' && peek(at + 1) == '\n') ++at;  // the line goes on
+            }
             ++at;
         }
         return at < source_.size() ? at : source_.size();
@@ -26133,7 +26175,7 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
         const text token = file.tokens()[at].spelling;
-        if (token.starts_with("co_")) return true;
+        if (is_listed(token, "co_await co_yield co_return")) return true;
         if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
         const std::size_t inner = body_of(file, at);
         if (file.partner(inner) > at) at = file.partner(inner);
@@ -26549,13 +26591,24 @@ namespace symbolize {
 
 enum class module_kind { user, runtime, system };
 
+// Whether a file is an interpreter or its library: one of the names, and perhaps a version.
+// "perlin" is neither.
+ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
+    constexpr text runtimes =
+        "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
+        "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
+        "libjvm libmonosgen libmono libcoreclr";
+    text rest = file_name;
+    rest.remove_prefix(listed_start(rest, runtimes).size());
+    if (rest.size() == file_name.size()) return false;
+    if (rest.starts_with("-")) rest.remove_prefix(1);
+    return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
+}
+
 ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
-    constexpr text runtimes =
-        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
-        "libguile php libphp node libnode java libjvm libmono libcoreclr";
     if (name.empty() || is_system_library(name)) return module_kind::system;
-    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+    return is_runtime(name) ? module_kind::runtime : module_kind::user;
 }
 
 // What the module of a frame says about the frame.
@@ -28264,8 +28317,12 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.is_difference = true;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
     about.has_details = about.has_peak_details = false;
+    // Windows of two processes may have the same number.
+    const bool are_processes_known = later.info.process_id != 0 && earlier.info.process_id != 0;
+    const bool are_of_two_processes =
+        are_processes_known && later.info.process_id != earlier.info.process_id;
     about.is_of_two_windows = later.info.window != 0 && earlier.info.window != 0 &&
-                              later.info.window != earlier.info.window;
+                              (later.info.window != earlier.info.window || are_of_two_processes);
     about.not_recording = "";
     about.totals = counts_difference(later.info.totals, earlier.info.totals);
     about.samples = later.info.samples + earlier.info.samples;
@@ -33190,7 +33247,7 @@ public:
             result.least_objects = least_;
             result.objects = most_;
         }
-        patterns_ += wanted.expected;
+        if (wanted.expected != nullptr) patterns_ += wanted.expected;
         result.expected = patterns_.c_str();
         return result;
     }
@@ -33738,8 +33795,9 @@ private:
 
 ALLOCSCOPE_NAMESPACE_END
 
-#define ALLOCSCOPE_BLOCK_JOIN_(left, right) left##right
-#define ALLOCSCOPE_BLOCK_NAME_(line) ALLOCSCOPE_BLOCK_JOIN_(allocscope_block_, line)
+// The check is in the name, so that a block inside another one on the same line does not shadow it.
+#define ALLOCSCOPE_BLOCK_JOIN_(check, line) allocscope_##check##_##line
+#define ALLOCSCOPE_BLOCK_NAME_(check, line) ALLOCSCOPE_BLOCK_JOIN_(check, line)
 #define ALLOCSCOPE_BLOCK_LOOP_(name, framework, check, is_fatal, claim, ...)                    \
     for (::allocscope::detail::checked_block<::allocscope::detail::check> name{                 \
              framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
@@ -33747,8 +33805,8 @@ ALLOCSCOPE_NAMESPACE_END
          name.next();)
 // The last argument is passed to the check. An initialiser with commas works, too.
 #define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
-    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
-                           __VA_ARGS__)
+    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(check, __LINE__), framework, check, is_fatal, \
+                           claim, __VA_ARGS__)
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 
@@ -34307,21 +34365,23 @@ inline std::string number_text(double value) {
     return space;
 }
 
-// Whether the row is the text that State::SetLabel() keeps.
-inline bool is_label(const snapshot::row& row) noexcept {
-    for (std::size_t i = 0; i < row.frame_count; ++i) {
-        if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
+// Whether a row or a stack is the text that State::SetLabel() keeps.
+template <class Place>
+bool is_label(const Place& place) noexcept {
+    for (std::size_t i = 0; i < place.frame_count; ++i) {
+        if (std::strstr(place.frames[i].function, "benchmark::State::SetLabel") != nullptr)
             return true;
     }
     return false;
 }
 
-inline allocation_counts label_in(const snapshot& alive) noexcept {
+// By stacks, because a row may also have other texts that were allocated on the line of the label.
+inline allocation_counts label_in(const snapshot& alive) {
     allocation_counts label;
-    for (const snapshot::row& row : alive) {
-        if (!is_label(row)) continue;
-        label.allocations += row.objects;
-        label.bytes_allocated += row.bytes;
+    for (const snapshot::stack& each : alive.stacks()) {
+        if (!is_label(each)) continue;
+        label.allocations += each.objects;
+        label.bytes_allocated += each.bytes;
     }
     return label;
 }
@@ -35153,8 +35213,8 @@ ALLOCSCOPE_NAMESPACE_END
     case 0:                                                                                     \
     default:                                                                                    \
         ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, true, "", __VA_ARGS__) \
-    if (ALLOCSCOPE_BLOCK_NAME_(__LINE__).has_failed()) {                                        \
-        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(__LINE__).message();        \
+    if (ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).has_failed()) {                                 \
+        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(check, __LINE__).message(); \
         return;                                                                                 \
     } else
 
@@ -45025,7 +45085,8 @@ enum class shown_types {
     with_source  // adds the rung to each known type: "std::string [allocator]"
 };
 
-// A stack is kept if it fits all members. Texts are parts of names, with case; "" fits every name.
+// A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit
+// every name.
 struct stack_filter {
     const char* frame = "";                // the function, file or module of any frame, or the type
     const char* type = "";                 // the type
@@ -45164,9 +45225,17 @@ inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& w
     for (const snapshot::stack& stack : kept) stacks.push_back(stack);
 }
 
+inline stack_filter without_nulls(stack_filter given) noexcept {
+    for (const char** each : {&given.frame, &given.type, &given.module, &given.thread}) {
+        if (*each == nullptr) *each = "";
+    }
+    return given;
+}
+
 // Null if memory was refused.
 inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
-                               const stack_filter& wanted) {
+                               const stack_filter& given) {
+    const stack_filter wanted = without_nulls(given);
     snapshot_block block;
     if (!block.has_memory()) return nullptr;
     snapshot::window_info info = of.info();
@@ -46131,6 +46200,7 @@ private:
             snapshot::module& here = modules_[known.value - 1];
             if (module.size > here.size && is_free(here.address, module.size, &here)) {
                 here.size = module.size;
+                reach(here);
             }
             if (here.build_id[0] == '\0') here.build_id = module.build_id;
             return;
@@ -46139,8 +46209,12 @@ private:
         if (!is_free(placed.address, placed.size, nullptr)) placed.address = end_;
         modules_.push_back(placed);
         known.value = modules_.size();
+        reach(placed);
+    }
+
+    void reach(const snapshot::module& module) {
         constexpr std::uint64_t page = 4096;
-        const std::uint64_t end = placed.address + placed.size;
+        const std::uint64_t end = module.address + module.size;
         if (end > end_) end_ = (end + page - 1) / page * page;
     }
 
@@ -46196,6 +46270,68 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+
+// same_threads.hpp - the threads of several snapshots as one list, each of them once.
+
+#ifndef ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
+#define ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct thread_key {
+    std::uint64_t process_id, number;
+};
+
+inline bool operator==(const thread_key& a, const thread_key& b) noexcept {
+    return a.process_id == b.process_id && a.number == b.number;
+}
+
+inline std::uint64_t hash_of_key(const thread_key& key) noexcept {
+    return hash_finish(hash_step(hash_step(hash_seed, key.process_id), key.number));
+}
+
+class same_threads {
+public:
+    // The list lies in `memory`. `are_processes_alike`: threads of two runs of a program may be the
+    // same.
+    same_threads(arena& memory, arena& scratch, bool are_processes_alike = false)
+        : are_processes_alike_(are_processes_alike),
+          threads_(memory),
+          first_(scratch),
+          next_(scratch) {}
+
+    // Its number in the list.
+    std::size_t number_of(const snapshot::thread& wanted) {
+        std::size_t* at = &first_[{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}];
+        while (*at != 0) {
+            snapshot::thread& known = threads_[*at - 1];
+            if (known.name[0] == '\0') known.name = wanted.name;
+            if (wanted.name[0] == '\0' || text{known.name} == text{wanted.name}) return *at - 1;
+            at = &next_[*at - 1];
+        }
+        *at = threads_.size() + 1;
+        threads_.push_back(wanted);
+        next_.push_back(0);
+        return threads_.size() - 1;
+    }
+
+    const list<snapshot::thread>& all() const noexcept { return threads_; }
+
+private:
+    bool are_processes_alike_;
+    list<snapshot::thread> threads_;
+    // Of each key the first thread, and of each thread the next one with its key: the number + 1.
+    table<thread_key, std::size_t> first_;
+    list<std::size_t> next_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
 
 // merged_stacks.hpp - the stacks and rows of several snapshots; equal ones are summed.
 
@@ -46282,7 +46418,7 @@ public:
           is_difference_(is_difference),
           names_(memory),
           modules_(memory),
-          threads_(memory),
+          threads_(memory, scratch),
           first_threads_(scratch),
           numbers_(scratch),
           stacks_(memory),
@@ -46303,9 +46439,12 @@ public:
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
     stack_table table_of_stacks() const noexcept {
-        return {
-            stacks_.data(),  stacks_.size(), modules_.modules().data(), modules_.modules().size(),
-            threads_.data(), threads_.size()};
+        return {stacks_.data(),
+                stacks_.size(),
+                modules_.modules().data(),
+                modules_.modules().size(),
+                threads_.all().data(),
+                threads_.all().size()};
     }
 
 private:
@@ -46313,17 +46452,8 @@ private:
     void add_threads(const snapshot& part) {
         first_threads_.push_back(numbers_.size());
         for (const snapshot::thread& each : part.allocating_threads()) {
-            std::size_t number = 0;
-            while (number < threads_.size() && !is_same(threads_[number], each)) ++number;
-            if (number == threads_.size()) threads_.push_back(each);
-            if (threads_[number].name[0] == '\0') threads_[number].name = each.name;
-            numbers_.push_back(number);
+            numbers_.push_back(threads_.number_of(each));
         }
-    }
-    static bool is_same(const snapshot::thread& a, const snapshot::thread& b) noexcept {
-        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
-        return a.process_id == b.process_id && a.number == b.number &&
-               (is_one_named || text{a.name} == text{b.name});
     }
 
     void add_stacks(const snapshot* parts, std::size_t count) {
@@ -46413,7 +46543,7 @@ private:
     const bool is_difference_;
     merged_names names_;
     merged_modules modules_;
-    list<snapshot::thread> threads_;
+    same_threads threads_;
     list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
     list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;
@@ -47019,18 +47149,18 @@ class subtracted_stacks {
 public:
     // Throws std::bad_alloc.
     subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
-        : memory_(memory), stacks_(memory), modules_(memory), threads_(memory) {
-        const std::uint64_t one = later.info().process_id;
-        const std::uint64_t other = earlier.info().process_id;
-        are_two_processes_ = one != 0 && other != 0 && one != other;
+        : memory_(memory),
+          stacks_(memory),
+          modules_(memory),
+          threads_(memory, scratch_, are_two_processes(later, earlier)) {
         add(later, true);
         add(earlier, false);
         finish();
     }
 
     stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),  stacks_.size(),  modules_.data(),
-                modules_.size(), threads_.data(), threads_.size()};
+        return {stacks_.data(),  stacks_.size(),        modules_.data(),
+                modules_.size(), threads_.all().data(), threads_.all().size()};
     }
 
 private:
@@ -47049,7 +47179,7 @@ private:
         list<std::size_t> numbers{
             scratch_};  // for each thread of this side, its index in `threads_`
         for (const snapshot::thread& each : side.allocating_threads()) {
-            numbers.push_back(number_of(each));
+            numbers.push_back(threads_.number_of(each));
         }
         for (const snapshot::stack& stack : side.stacks()) {
             const auto at = merged_.insert({&stack});
@@ -47100,29 +47230,20 @@ private:
         sort_stacks(stacks_, scratch_, true);
     }
 
-    // Two runs of a program have the same thread if number and name are equal.
-    std::size_t number_of(const snapshot::thread& thread) {
-        std::size_t number = 0;
-        while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;
-        if (number == threads_.size()) threads_.push_back(thread);
-        if (threads_[number].name[0] == '\0') threads_[number].name = thread.name;
-        return number;
-    }
-    bool is_same(const snapshot::thread& a, const snapshot::thread& b) const noexcept {
-        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
-        return (are_two_processes_ || a.process_id == b.process_id) && a.number == b.number &&
-               (is_one_named || text{a.name} == text{b.name});
+    static bool are_two_processes(const snapshot& later, const snapshot& earlier) noexcept {
+        const std::uint64_t one = later.info().process_id;
+        const std::uint64_t other = earlier.info().process_id;
+        return one != 0 && other != 0 && one != other;
     }
 
     arena& memory_;
     arena scratch_;
-    bool are_two_processes_ = false;
     table<stack_names, subtracted> merged_{scratch_};
     parts_of_stacks parts_{memory_, scratch_};
     table<text, bool> has_module_{scratch_};
     list<snapshot::stack> stacks_;
     list<snapshot::module> modules_;
-    list<snapshot::thread> threads_;
+    same_threads threads_;
 };
 
 }  // namespace detail
@@ -47320,6 +47441,12 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
+// The clock counts nanoseconds and has no room for the largest number of milliseconds.
+inline std::chrono::milliseconds at_most_a_year(std::chrono::milliseconds every) noexcept {
+    const std::chrono::milliseconds year = std::chrono::hours{24 * 365};
+    return every < year ? every : year;
+}
+
 // In a forked child: frees a lock that another thread may have held. Returns whether one did.
 inline bool free_in_child(std::mutex& lock) noexcept {
     if (lock.try_lock()) {
@@ -47389,6 +47516,7 @@ class marked_scope : public scope {
 public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
         : scope(name, wanted), series_(series) {
+        if (name == nullptr) name = "";
         const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
         std::memcpy(name_, "end of ", sizeof "end of ");
         std::memcpy(name_ + sizeof "end of " - 1, name, length);
@@ -47406,7 +47534,10 @@ private:
 
 inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
                                 const options& wanted)
-    : every_(every), window_(name, wanted), began_(clock::now()), process_(::getpid()) {
+    : every_(detail::at_most_a_year(every)),
+      window_(name, wanted),
+      began_(clock::now()),
+      process_(::getpid()) {
     if (every_.count() > 0) begin_thread();
 }
 

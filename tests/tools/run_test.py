@@ -278,6 +278,12 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     own_malloc = compiled(folder, "checked", "int main() { return 6; }", COMPILER,
                           "-fsanitize=address")
     assert "AddressSanitizer" in recorder.run([own_malloc], code=6).stderr
+    # The name of musl's loader, behind which is the loader that this system has.
+    loader = pathlib.Path(folder) / "ld-musl-x86_64.so.1"
+    loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
+    of_musl = compiled(folder, "of_musl", "int main() { return 7; }", COMPILER,
+                       f"-Wl,--dynamic-linker={loader}")
+    assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
 def scripts_of_scripts(recorder, folder):

@@ -66,6 +66,35 @@ void take_library(picture& of) {
         &of);
 }
 
+// The lines that are about the library: where its pages are, and what may be done with them.
+void take_rights(picture& of) {
+    take(of);
+    of.text[of.length < sizeof of.text ? of.length : sizeof of.text - 1] = '\0';
+    std::size_t kept = 0;
+    for (const char* line = of.text; *line != '\0';) {
+        const char* const end = std::strchr(line, '\n') + 1;
+        const auto bytes = static_cast<std::size_t>(end - line);
+        const char* const name = std::strstr(line, "/libknown.so");
+        if (name != nullptr && name < end) {
+            std::memmove(of.text + kept, line, bytes);
+            kept += bytes;
+        }
+        line = end;
+    }
+    of.length = kept;
+}
+
+void expect_rights_put_back() {
+    take_rights(before);
+    expect_equal(before.length > 0, 1, "lines of the library");
+    allocscope::attach_hooks();
+    take_rights(after);
+    expect_same_pictures("attached for the first time");
+    allocscope::detach_hooks();
+    take_rights(after);
+    expect_same_pictures("detached for the first time");
+}
+
 // No function of the library has been called yet, so that its words may still lead to the loader.
 void expect_words_put_back() {
     take_library(before);
@@ -161,6 +190,7 @@ void expect_own_malloc(const char* path) {
 }  // namespace
 
 int main(int, char** arguments) {
+    expect_rights_put_back();
     expect_words_put_back();
     take(before);
     const allocscope::attached_hooks first = allocscope::attach_hooks();

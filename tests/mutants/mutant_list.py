@@ -70,9 +70,9 @@ def apply(include, wanted):
 
 
 def sources_of(test, root=ROOT):
-    """(sources, plugins) of a test, from the name that ctest has for it. A script is its own source:
-    one that builds what it needs against the headers it is given, as tests/linking/toolchain.py
-    says."""
+    """(sources, plugins) of a test, from the name that ctest has for it. A script is its own
+    source: one that builds what it needs against the headers it is given, as
+    tests/linking/toolchain.py says."""
     group, _, topic = test.rpartition("/")
     folder = root / "tests" / test
     if (folder / "main.cpp").exists():

@@ -47,8 +47,8 @@ inline void before_fork_of_walker() noexcept {
         nobody = nullptr;
         ::sched_yield();
     }
-    // A walk takes far less, but its thread may have to wait for a processor. If fork() is called in
-    // a signal handler, this thread itself may be in a walk, which does not end meanwhile.
+    // A walk takes far less, but its thread may have to wait for a processor. If fork() is called
+    // in a signal handler, this thread itself may be in a walk, which does not end meanwhile.
     const std::uint64_t patience = own_walks == 0 ? 10'000'000'000 : 100'000'000;
     const std::uint64_t begin = monotonic_ns();
     while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {

@@ -1,4 +1,5 @@
-// fork() waits for the walks of other threads, however long they take, but not for its own thread's.
+// fork() waits for the walks of other threads, however long they take, but not for those of its own
+// thread.
 
 #include <allocscope/hooks/walks_and_forks.hpp>
 

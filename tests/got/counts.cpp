@@ -84,12 +84,21 @@ void take_rights(picture& of) {
     of.length = kept;
 }
 
-void expect_rights_put_back() {
+// The first time, in a window that has seen operators only.
+void expect_first_attachment() {
     take_rights(before);
     expect_equal(before.length > 0, 1, "lines of the library");
+    allocscope::options numbers;
+    numbers.record = allocscope::recording::counters;
+    allocscope::scope earlier{"opened before", numbers};
+    for (int round = 0; round < 3; ++round) ::operator delete(::operator new(9));
     allocscope::attach_hooks();
     take_rights(after);
     expect_same_pictures("attached for the first time");
+    const std::uint64_t seen = earlier.counts().allocations;
+    void* volatile made = std::malloc(11);
+    std::free(made);
+    expect_equal(earlier.counts().allocations - seen, 1, "malloc in a window that was open");
     allocscope::detach_hooks();
     take_rights(after);
     expect_same_pictures("detached for the first time");
@@ -190,7 +199,7 @@ void expect_own_malloc(const char* path) {
 }  // namespace
 
 int main(int, char** arguments) {
-    expect_rights_put_back();
+    expect_first_attachment();
     expect_words_put_back();
     take(before);
     const allocscope::attached_hooks first = allocscope::attach_hooks();

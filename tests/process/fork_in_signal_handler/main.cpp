@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <initializer_list>
 
 #include <sys/time.h>
 #include <sys/wait.h>

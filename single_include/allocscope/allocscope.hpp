@@ -12489,7 +12489,7 @@ enum class loss_reason : std::uint32_t {
     sample_not_recorded,   // counts what the lost samples stand for, not the samples
     hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
     no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
-    torn_by_fork,          // _Fork() while another thread moved sums
+    torn_sums,             // _Fork() or the end of the process while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
     count
 };
@@ -13172,6 +13172,14 @@ inline void begin_recording(const void*) noexcept {}
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
+// What a thread does with the locks in process_state.
+struct use_of_locks {
+    std::uint32_t count;                        // how many it holds or waits for
+    bool has_naming, has_walking, has_control;  // which it took in fork()
+};
+ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, false, false, false};
+
 // The number of the family that the objects of a site belong to.
 ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
@@ -13205,10 +13213,15 @@ protected:
         }
         if (is_forking()) return;
         mutex_ = &mutex;
+        ++own_locks.count;
+        compiler_barrier();
         ::pthread_mutex_lock(mutex_);
     }
-    ALLOCSCOPE_FAST_PATH ~process_lock() {
-        if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
+    ~process_lock() {
+        if (mutex_ == nullptr) return;
+        ::pthread_mutex_unlock(mutex_);
+        compiler_barrier();
+        --own_locks.count;
     }
 
 private:
@@ -13975,9 +13988,15 @@ ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
 ALLOCSCOPE_FAST_PATH void reclaim_if_possible() noexcept {
     // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
-    if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
-    if (process.reclaim != nullptr) process.reclaim();
-    ::pthread_mutex_unlock(&process.control);
+    if (process.mark.is_unsettled()) return;
+    ++own_locks.count;
+    compiler_barrier();
+    if (::pthread_mutex_trylock(&process.control) == 0) {
+        if (process.reclaim != nullptr) process.reclaim();
+        ::pthread_mutex_unlock(&process.control);
+    }
+    compiler_barrier();
+    --own_locks.count;
 }
 
 // Gives back the states of threads that ended without telling us. This takes one system call for
@@ -17089,18 +17108,25 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
+inline bool take_for_fork(pthread_mutex_t& mutex) noexcept {
+    const bool may_wait = own_locks.count == 0;
+    return (may_wait ? ::pthread_mutex_lock(&mutex) : ::pthread_mutex_trylock(&mutex)) == 0;
+}
+
 inline void before_fork() noexcept {
-    ::pthread_mutex_lock(&process.naming);
-    ::pthread_mutex_lock(&process.walking);
-    ::pthread_mutex_lock(&process.control);
-    process.forking.store(&current_entry, memory_order::relaxed);
+    own_locks.has_naming = take_for_fork(process.naming);
+    own_locks.has_walking = take_for_fork(process.walking);
+    own_locks.has_control = take_for_fork(process.control);
+    if (own_locks.has_control) process.forking.store(&current_entry, memory_order::relaxed);
 }
 
 inline void after_fork_in_parent() noexcept {
-    process.forking.store(nullptr, memory_order::relaxed);
-    ::pthread_mutex_unlock(&process.control);
-    ::pthread_mutex_unlock(&process.walking);
-    ::pthread_mutex_unlock(&process.naming);
+    if (own_locks.has_control) {
+        process.forking.store(nullptr, memory_order::relaxed);
+        ::pthread_mutex_unlock(&process.control);
+    }
+    if (own_locks.has_walking) ::pthread_mutex_unlock(&process.walking);
+    if (own_locks.has_naming) ::pthread_mutex_unlock(&process.naming);
 }
 
 // Parent and child must not draw the same samples.
@@ -17143,7 +17169,7 @@ inline void count_windows_of_every_event() noexcept {
 // window is open if it has begun; everything else is computed from the open windows.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(memory_order::relaxed)) {
-        process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_by_fork);
+        process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_sums);
         process.are_sums_moving.store(false, memory_order::relaxed);
     }
     process.windows.count_anew();
@@ -17176,7 +17202,8 @@ inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
 inline void mend_child() noexcept {
     const bool has_handlers = is_forking();
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
-    const bool are_names_whole = has_handlers || is_locked_by_nobody(process.naming);
+    const bool are_names_whole =
+        has_handlers ? own_locks.has_naming : is_locked_by_nobody(process.naming);
     const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
     process.control = open;
     process.walking = open;
@@ -28572,9 +28599,9 @@ ALLOCSCOPE_FAST_PATH const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::no_room_for_peak:
             return "changes are missing in the peaks of windows above the 64th: memory for them was"
                    " refused";
-        case loss_reason::torn_by_fork:
-            return "time the process was forked without its handlers (_Fork) while another thread"
-                   " moved sums: earlier numbers may be wrong";
+        case loss_reason::torn_sums:
+            return "time the process was forked without its handlers (_Fork), or was killed, while"
+                   " another thread moved sums: earlier numbers may be wrong";
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
@@ -31607,6 +31634,10 @@ struct walks_and_forks {
 
 ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
 
+// How many walks this thread is in.
+ALLOCSCOPE_HIDDEN inline thread_local std::uint32_t own_walks
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = 0;
+
 inline void before_fork_of_walker() noexcept {
     const void* nobody = nullptr;
     while (!walks_now.forking.compare_exchange_weak(nobody, &current_entry)) {
@@ -31614,9 +31645,9 @@ inline void before_fork_of_walker() noexcept {
         nobody = nullptr;
         ::sched_yield();
     }
-    // A walk takes far less. If fork() is called in a signal handler, this thread itself may be in
-    // a walk.
-    constexpr std::uint64_t patience = 100'000'000;
+    // A walk takes far less, but its thread may have to wait for a processor. If fork() is called
+    // in a signal handler, this thread itself may be in a walk, which does not end meanwhile.
+    const std::uint64_t patience = own_walks == 0 ? 10'000'000'000 : 100'000'000;
     const std::uint64_t begin = monotonic_ns();
     while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
         ::sched_yield();
@@ -31628,7 +31659,7 @@ inline void after_fork_in_parent_of_walker() noexcept {
 }
 
 inline void after_fork_in_child_of_walker() noexcept {
-    walks_now.walks.store(0);
+    walks_now.walks.store(own_walks);
     walks_now.forking.store(nullptr);
 }
 
@@ -31637,16 +31668,23 @@ class walk_permit {
 public:
     walk_permit() noexcept {
         for (;;) {
+            ++own_walks;
             walks_now.walks.fetch_add(1);
             const void* const forking = walks_now.forking.load();
             if (forking == nullptr || forking == &current_entry) return;
-            walks_now.walks.fetch_sub(1);
+            leave();
             ::sched_yield();
         }
     }
-    ~walk_permit() { walks_now.walks.fetch_sub(1); }
+    ~walk_permit() { leave(); }
     walk_permit(const walk_permit&) = delete;
     walk_permit& operator=(const walk_permit&) = delete;
+
+private:
+    static void leave() noexcept {
+        walks_now.walks.fetch_sub(1);
+        --own_walks;
+    }
 };
 
 // Called before the first walk. Registering may allocate.

@@ -66,6 +66,44 @@ void take_library(picture& of) {
         &of);
 }
 
+// The lines that are about the library: where its pages are, and what may be done with them.
+void take_rights(picture& of) {
+    take(of);
+    of.text[of.length < sizeof of.text ? of.length : sizeof of.text - 1] = '\0';
+    std::size_t kept = 0;
+    for (const char* line = of.text; *line != '\0';) {
+        const char* const end = std::strchr(line, '\n') + 1;
+        const auto bytes = static_cast<std::size_t>(end - line);
+        const char* const name = std::strstr(line, "/libknown.so");
+        if (name != nullptr && name < end) {
+            std::memmove(of.text + kept, line, bytes);
+            kept += bytes;
+        }
+        line = end;
+    }
+    of.length = kept;
+}
+
+// The first time, in a window that has seen operators only.
+void expect_first_attachment() {
+    take_rights(before);
+    expect_equal(before.length > 0, 1, "lines of the library");
+    allocscope::options numbers;
+    numbers.record = allocscope::recording::counters;
+    allocscope::scope earlier{"opened before", numbers};
+    for (int round = 0; round < 3; ++round) ::operator delete(::operator new(9));
+    allocscope::attach_hooks();
+    take_rights(after);
+    expect_same_pictures("attached for the first time");
+    const std::uint64_t seen = earlier.counts().allocations;
+    void* volatile made = std::malloc(11);
+    std::free(made);
+    expect_equal(earlier.counts().allocations - seen, 1, "malloc in a window that was open");
+    allocscope::detach_hooks();
+    take_rights(after);
+    expect_same_pictures("detached for the first time");
+}
+
 // No function of the library has been called yet, so that its words may still lead to the loader.
 void expect_words_put_back() {
     take_library(before);
@@ -161,6 +199,7 @@ void expect_own_malloc(const char* path) {
 }  // namespace
 
 int main(int, char** arguments) {
+    expect_first_attachment();
     expect_words_put_back();
     take(before);
     const allocscope::attached_hooks first = allocscope::attach_hooks();

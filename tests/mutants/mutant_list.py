@@ -70,13 +70,15 @@ def apply(include, wanted):
 
 
 def sources_of(test, root=ROOT):
-    """(sources, plugins) of a test, from the name that ctest has for it."""
+    """(sources, plugins) of a test, from the name that ctest has for it. A script is its own
+    source: one that builds what it needs against the headers it is given, as
+    tests/linking/toolchain.py says."""
     group, _, topic = test.rpartition("/")
     folder = root / "tests" / test
     if (folder / "main.cpp").exists():
         plugins = sorted(folder.glob("plugin_*.cpp"))
         return [path for path in sorted(folder.glob("*.cpp")) if path not in plugins], plugins
-    for name in (f"{topic}_test.cpp", f"{topic}.cpp"):
+    for name in (f"{topic}_test.cpp", f"{topic}.cpp", f"{topic}.py"):
         if (root / "tests" / group / name).exists():
             return [root / "tests" / group / name], []
     raise cannot_apply(f"there is no test {test}")

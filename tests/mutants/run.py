@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -63,6 +64,8 @@ class workshop:
         sources, plugins = sources_of(test)
         folder = self.folder / test.replace("/", "_")
         folder.mkdir()
+        if sources[0].suffix == ".py":
+            return self.wrapped(sources[0], folder)
         rule = sources[0].parent / "CMakeLists.txt"
         text = "".join(path.read_text() for path in sources)
         rules = rule.read_text() if rule.exists() and sources[0].name == "main.cpp" else ""
@@ -86,6 +89,14 @@ class workshop:
                               capture_output=True, text=True)
         if done.returncode != 0:
             raise build_failed(done.stderr[:2000])
+        return program
+
+    def wrapped(self, script, folder):
+        program = folder / "program"
+        words = [sys.executable, script, "--include", self.include, "--work", folder / "work",
+                 "--compiler", COMPILER]
+        program.write_text("#!/bin/sh\nexec " + shlex.join(map(str, words)) + "\n")
+        program.chmod(0o755)
         return program
 
     def run(self, program, seconds):

@@ -278,6 +278,12 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     own_malloc = compiled(folder, "checked", "int main() { return 6; }", COMPILER,
                           "-fsanitize=address")
     assert "AddressSanitizer" in recorder.run([own_malloc], code=6).stderr
+    # The name of musl's loader, behind which is the loader that this system has.
+    loader = pathlib.Path(folder) / "ld-musl-x86_64.so.1"
+    loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
+    of_musl = compiled(folder, "of_musl", "int main() { return 7; }", COMPILER,
+                       f"-Wl,--dynamic-linker={loader}")
+    assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
 def scripts_of_scripts(recorder, folder):
@@ -472,6 +478,8 @@ def children(recorder, folder):
         }"""
     program = compiled(folder, "forks", source, COMPILER, *WITHOUT_CXX)
     assert totals(recorder.report([program])) == (1, 1, 11)
+    alone = recorder.reports(["sh", "-c", "ls; ls; true"])
+    assert len(alone) == 1, [each["window"] for each in alone]
     first, *others = recorder.reports([program], "--children", "follow")
     assert totals(first) == (1, 1, 11), first
     assert len(others) == 20
@@ -481,6 +489,41 @@ def children(recorder, folder):
     names = [each["window"] for each in recorder.reports(["sh", "-c", "true; ls | wc -l; true"],
                                                          "--children", "follow")]
     assert sorted(set(names)) == ["dash", "ls", "wc"] or "ls" in names, names
+
+
+def generations(recorder, folder):
+    """A child that is followed finds errno as fork() left it, and no generation takes another
+    pthread key."""
+    source = r"""
+        #include <cerrno>
+        #include <cstdlib>
+        #include <pthread.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        unsigned new_key() {
+            free(malloc(5));
+            pthread_key_t key;
+            pthread_key_create(&key, nullptr);
+            pthread_key_delete(key);
+            return key;
+        }
+        int main() {
+            const unsigned first = new_key();
+            for (int generation = 0; generation < 5; ++generation) {
+                errno = 77;
+                const pid_t child = fork();
+                if (errno != 77) _exit(1);
+                if (child != 0) {
+                    int status = 0;
+                    waitpid(child, &status, 0);
+                    _exit(WEXITSTATUS(status));
+                }
+                if (new_key() != first) _exit(2);
+            }
+            _exit(3);
+        }"""
+    program = compiled(folder, "generations", source, COMPILER, *WITHOUT_CXX)
+    assert len(recorder.reports([program], "--children", "follow", code=3)) == 6
 
 
 def main():
@@ -505,6 +548,7 @@ def main():
         reports_while_it_runs(recorder, program)
         explains_memory(recorder, folder)
         children(recorder, folder)
+        generations(recorder, folder)
 
 
 main()

@@ -57,6 +57,13 @@ void drop_what_was_private() {
     process.window_being_read = 0;
 }
 
+// A program that was killed while it moved sums may have some of them twice.
+void declare_sums_in_motion() {
+    if (!process.are_sums_moving.load()) return;
+    process.latecomer.load()->lose(loss_reason::torn_sums);
+    process.are_sums_moving.store(false);
+}
+
 // Its threads are not there to be asked.
 void let_threads_be() {
     for (thread_state& each : all_threads()) {
@@ -109,6 +116,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     modules_met.move_from(head.met_address);
     modules_at_start.move_from(head.start_address);
     drop_what_was_private();
+    declare_sums_in_motion();
     let_threads_be();
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
                                      : totals_of_window(head.window);

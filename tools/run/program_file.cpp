@@ -49,6 +49,14 @@ public:
         return !file_;
     }
 
+    // The path of the loader.
+    std::string loader() {
+        for (const Elf64_Phdr& each : segments_) {
+            if (each.p_type == PT_INTERP) return bytes_at(each.p_vaddr, each.p_filesz);
+        }
+        return {};
+    }
+
     // All names that other modules see, and those of the libraries it needs, each between zeros.
     std::string dynamic_names() {
         std::uint64_t address = 0;
@@ -161,6 +169,10 @@ std::string why_not_preloadable_behind(const std::string& path, int interpreters
     if (!image.has_loader()) {
         return "is statically linked, so no library can be loaded into it. Link it dynamically, or"
                " compile it with <allocscope/define_once/operator_new_delete.hpp>";
+    }
+    // This loader ends a program when it cannot load what is preloaded.
+    if (image.loader().find("/ld-musl-") != std::string::npos) {
+        return "is linked with musl, and the library to load needs glibc. Link it with glibc";
     }
     return why_not_by_sanitizer(image.dynamic_names());
 }

@@ -36,6 +36,10 @@ struct walks_and_forks {
 
 ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
 
+// How many walks this thread is in.
+ALLOCSCOPE_HIDDEN inline thread_local std::uint32_t own_walks
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = 0;
+
 inline void before_fork_of_walker() noexcept {
     const void* nobody = nullptr;
     while (!walks_now.forking.compare_exchange_weak(nobody, &current_entry)) {
@@ -43,9 +47,9 @@ inline void before_fork_of_walker() noexcept {
         nobody = nullptr;
         ::sched_yield();
     }
-    // A walk takes far less. If fork() is called in a signal handler, this thread itself may be in
-    // a walk.
-    constexpr std::uint64_t patience = 100'000'000;
+    // A walk takes far less, but its thread may have to wait for a processor. If fork() is called
+    // in a signal handler, this thread itself may be in a walk, which does not end meanwhile.
+    const std::uint64_t patience = own_walks == 0 ? 10'000'000'000 : 100'000'000;
     const std::uint64_t begin = monotonic_ns();
     while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
         ::sched_yield();
@@ -57,7 +61,7 @@ inline void after_fork_in_parent_of_walker() noexcept {
 }
 
 inline void after_fork_in_child_of_walker() noexcept {
-    walks_now.walks.store(0);
+    walks_now.walks.store(own_walks);
     walks_now.forking.store(nullptr);
 }
 
@@ -66,16 +70,23 @@ class walk_permit {
 public:
     walk_permit() noexcept {
         for (;;) {
+            ++own_walks;
             walks_now.walks.fetch_add(1);
             const void* const forking = walks_now.forking.load();
             if (forking == nullptr || forking == &current_entry) return;
-            walks_now.walks.fetch_sub(1);
+            leave();
             ::sched_yield();
         }
     }
-    ~walk_permit() { walks_now.walks.fetch_sub(1); }
+    ~walk_permit() { leave(); }
     walk_permit(const walk_permit&) = delete;
     walk_permit& operator=(const walk_permit&) = delete;
+
+private:
+    static void leave() noexcept {
+        walks_now.walks.fetch_sub(1);
+        --own_walks;
+    }
 };
 
 // Called before the first walk. Registering may allocate.

@@ -222,9 +222,9 @@ ALLOCSCOPE_FAST_PATH const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::no_room_for_peak:
             return "changes are missing in the peaks of windows above the 64th: memory for them was"
                    " refused";
-        case loss_reason::torn_by_fork:
-            return "time the process was forked without its handlers (_Fork) while another thread"
-                   " moved sums: earlier numbers may be wrong";
+        case loss_reason::torn_sums:
+            return "time the process was forked without its handlers (_Fork), or was killed, while"
+                   " another thread moved sums: earlier numbers may be wrong";
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";

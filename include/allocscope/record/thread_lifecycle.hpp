@@ -93,9 +93,15 @@ ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
 ALLOCSCOPE_FAST_PATH void reclaim_if_possible() noexcept {
     // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
-    if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
-    if (process.reclaim != nullptr) process.reclaim();
-    ::pthread_mutex_unlock(&process.control);
+    if (process.mark.is_unsettled()) return;
+    ++own_locks.count;
+    compiler_barrier();
+    if (::pthread_mutex_trylock(&process.control) == 0) {
+        if (process.reclaim != nullptr) process.reclaim();
+        ::pthread_mutex_unlock(&process.control);
+    }
+    compiler_barrier();
+    --own_locks.count;
 }
 
 // Gives back the states of threads that ended without telling us. This takes one system call for

@@ -167,6 +167,14 @@ inline void begin_recording(const void*) noexcept {}
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
+// What a thread does with the locks in process_state.
+struct use_of_locks {
+    std::uint32_t count;                        // how many it holds or waits for
+    bool has_naming, has_walking, has_control;  // which it took in fork()
+};
+ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, false, false, false};
+
 // The number of the family that the objects of a site belong to.
 ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
@@ -200,10 +208,15 @@ protected:
         }
         if (is_forking()) return;
         mutex_ = &mutex;
+        ++own_locks.count;
+        compiler_barrier();
         ::pthread_mutex_lock(mutex_);
     }
-    ALLOCSCOPE_FAST_PATH ~process_lock() {
-        if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
+    ~process_lock() {
+        if (mutex_ == nullptr) return;
+        ::pthread_mutex_unlock(mutex_);
+        compiler_barrier();
+        --own_locks.count;
     }
 
 private:

@@ -87,7 +87,7 @@ enum class loss_reason : std::uint32_t {
     sample_not_recorded,   // counts what the lost samples stand for, not the samples
     hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
     no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
-    torn_by_fork,          // _Fork() while another thread moved sums
+    torn_sums,             // _Fork() or the end of the process while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
     count
 };

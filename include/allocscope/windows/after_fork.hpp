@@ -12,6 +12,10 @@
 // it before ours or after. So the locks let this thread pass (is_forking). In the child, the first
 // lock that is taken mends all locks, whoever takes it: a handler of the program, our own handler,
 // or code that runs long after a _Fork().
+//
+// A handler of a signal may call fork() while the thread that it interrupted has one of the locks,
+// or waits for one. Such a fork() waits for none of them; in its child, those that it did not get
+// are mended as after _Fork().
 
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 #define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
@@ -33,18 +37,25 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
+inline bool take_for_fork(pthread_mutex_t& mutex) noexcept {
+    const bool may_wait = own_locks.count == 0;
+    return (may_wait ? ::pthread_mutex_lock(&mutex) : ::pthread_mutex_trylock(&mutex)) == 0;
+}
+
 inline void before_fork() noexcept {
-    ::pthread_mutex_lock(&process.naming);
-    ::pthread_mutex_lock(&process.walking);
-    ::pthread_mutex_lock(&process.control);
-    process.forking.store(&current_entry, memory_order::relaxed);
+    own_locks.has_naming = take_for_fork(process.naming);
+    own_locks.has_walking = take_for_fork(process.walking);
+    own_locks.has_control = take_for_fork(process.control);
+    if (own_locks.has_control) process.forking.store(&current_entry, memory_order::relaxed);
 }
 
 inline void after_fork_in_parent() noexcept {
-    process.forking.store(nullptr, memory_order::relaxed);
-    ::pthread_mutex_unlock(&process.control);
-    ::pthread_mutex_unlock(&process.walking);
-    ::pthread_mutex_unlock(&process.naming);
+    if (own_locks.has_control) {
+        process.forking.store(nullptr, memory_order::relaxed);
+        ::pthread_mutex_unlock(&process.control);
+    }
+    if (own_locks.has_walking) ::pthread_mutex_unlock(&process.walking);
+    if (own_locks.has_naming) ::pthread_mutex_unlock(&process.naming);
 }
 
 // Parent and child must not draw the same samples.
@@ -87,7 +98,7 @@ inline void count_windows_of_every_event() noexcept {
 // window is open if it has begun; everything else is computed from the open windows.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(memory_order::relaxed)) {
-        process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_by_fork);
+        process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_sums);
         process.are_sums_moving.store(false, memory_order::relaxed);
     }
     process.windows.count_anew();
@@ -120,7 +131,8 @@ inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
 inline void mend_child() noexcept {
     const bool has_handlers = is_forking();
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
-    const bool are_names_whole = has_handlers || is_locked_by_nobody(process.naming);
+    const bool are_names_whole =
+        has_handlers ? own_locks.has_naming : is_locked_by_nobody(process.naming);
     const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
     process.control = open;
     process.walking = open;

@@ -1,0 +1,60 @@
+// fork() waits for the walks of other threads, however long they take, but not for those of its own
+// thread.
+
+#include <allocscope/hooks/walks_and_forks.hpp>
+
+#include "support/own_threads.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using allocscope::detail::walk_permit;
+using allocscope::detail::walks_now;
+
+struct slow_walk {
+    allocscope_test::meeting_point meeting{2};
+    std::atomic<bool> is_over{false};
+};
+
+void walk_slowly(void* argument) {
+    auto& walk = *static_cast<slow_walk*>(argument);
+    const walk_permit permit;
+    walk.meeting.wait();
+    ::usleep(400'000);  // as if no processor were free
+    walk.is_over = true;
+}
+
+// Returns how many walks are under way in the child.
+int walks_in_child() {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(static_cast<int>(walks_now.walks.load()));
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("a fork waits until another thread has walked") {
+    allocscope::detail::prepare_walks_for_forks();
+    slow_walk walk;
+    allocscope_test::own_thread other;
+    other.start(walk_slowly, &walk);
+    walk.meeting.wait();
+    CHECK(walks_in_child() == 0);
+    CHECK(walk.is_over.load());
+    other.join();
+}
+
+TEST_CASE("a fork in a handler that interrupted a walk does not wait for it") {
+    allocscope::detail::prepare_walks_for_forks();
+    const walk_permit permit;
+    CHECK(walks_in_child() == 1);  // that goes on there, too
+    CHECK(walks_now.walks.load() == 1);
+}

@@ -878,7 +878,8 @@ public:
         recording record;
         threads from;
         std::uint32_t stack_frames;
-        std::uint64_t duration_ns;       // from the start of the window to this snapshot
+        std::uint64_t duration_ns;       // from the start of the window to this snapshot; in a
+                                         // difference between the two, whichever was first
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
         const loss* losses;              // only the losses that happened
@@ -901,7 +902,8 @@ public:
         std::uint64_t process_id;    // the process of the window; 0: unknown
         std::int64_t taken_unix_ns;  // when it was taken; nanoseconds since 1970 (UTC)
         const char* command;         // the command line of the program; "" when unknown
-        const moment* moments;       // the time series, oldest first; none unless one was kept
+        // The time series, oldest first. There is none unless one was kept; a difference has none.
+        const moment* moments;
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
         // How many windows were merged into this snapshot; 0 if it is of one window. The peak of a
@@ -910,6 +912,9 @@ public:
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
         bool has_peak_details;     // false if another window with details was open at its start
+        // A difference from a snapshot of the same window that was taken later, `duration_ns` after
+        // the other one: what is added has gone since.
+        bool is_backwards;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window
@@ -1062,6 +1067,7 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              false,
              0,
              nullptr,
+             false,
              false,
              false},
             nullptr,
@@ -27786,7 +27792,13 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
     about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
-    about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns : 0;
+    about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns
+                                        : earlier.info.duration_ns - later.info.duration_ns;
+    const bool are_both_windows = !is_no_window(later) && !is_no_window(earlier);
+    about.is_backwards = are_both_windows && !about.is_of_two_windows &&
+                         later.info.duration_ns < earlier.info.duration_ns;
+    about.moments = nullptr;  // they are of the later snapshot, and no differences
+    about.moment_count = 0;
     const snapshot_data* const both[] = {&later, &earlier};
     for (const snapshot_data* data : both) {
         if (is_no_window(*data)) continue;
@@ -35841,12 +35853,19 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
+    if (info.is_difference) {
+        work(info.is_backwards ? "a difference: what this snapshot has more than a later one"
+                               : "a difference: what this snapshot has more than an earlier one");
+    }
+    if (info.is_filtered) {
+        work("filtered: the stacks are a part, the totals are those of the whole window");
+    }
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
-    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
+    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
+        !info.is_filtered) {
         line << decimal{allocations} << " allocations of "
              << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
              << " bytes are in the totals alone: their stacks are not kept";
@@ -37398,7 +37417,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-shFfy3StgBnckAwyer4t6DGMuSxQx//6PZ6HL9SMdRs=';
+script-src 'sha256-/VTgFGRlbSlNj5UhIDM5KzLt6ufImnzyWjkQV8E2CPs=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -38256,6 +38275,7 @@ private:
         field("samples", info_.samples);
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("is_backwards", info_.is_backwards);
         yes_or_no("is_filtered", info_.is_filtered);
         yes_or_no("has_totals", has_totals(info_));
         yes_or_no("has_details", info_.has_details);
@@ -39090,13 +39110,16 @@ words.push('Sampled: one sample in ' + plain_bytes(data.sample_bytes) +
 (data.samples === 1 ? ' sample' : ' samples')); } if (data.record !== 'counters') {
 words.push('up to ' + data.stack_frames + (data.stack_frames === 1 ? ' frame' : ' frames') +
 ' of each stack'); } words.push(data.threads === 'all' ? 'all threads' : 'one thread');
-if (!data.is_of_two_windows) { words.push(is_difference ? duration(data.duration_ns) + ' apart'
-: 'open for ' + duration(data.duration_ns)); } let text = words.join(', ') + '.'; if (is_sampled) {
+if (!data.is_of_two_windows) { const time = duration(data.duration_ns);
+words.push(!is_difference ? 'open for ' + time
+: time + (data.is_backwards ? ' back in time' : ' apart')); } let text = words.join(', ') + '.';
+if (is_sampled) {
 text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals in 95 of 100' +
-' cases.'; } if (is_difference) {
-text += ' All numbers are changes from the earlier snapshot to the later one. Widths and' +
-' shares are of the sum of all changes without their signs: red is more, blue is less.'; }
-return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
+' cases.'; } if (is_difference) { text += ' All numbers are changes from ' +
+(data.is_backwards ? 'the later snapshot to the earlier one.'
+: 'the earlier snapshot to the later one.') +
+' Widths and shares are of the sum of all changes without their signs: red is more,' +
+' blue is less.'; } return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
 const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
 : sign_of(value) + grouped.format(Math.abs(value));
 return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
@@ -39136,7 +39159,9 @@ document.title = name + ' \u2013 allocscope'; const has_totals = data.has_totals
 by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
 if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
 if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
-const totals = data.totals; if (has_totals) { by_id('totals').append(
+if (data.is_backwards) {
+note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
+' \u2212 has come.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
 card_of('Alive', totals.live_bytes, totals.live_objects),
 card_of('Allocated', totals.bytes_allocated, totals.allocations),
 card_of('Freed', totals.bytes_freed, totals.frees),
@@ -39949,7 +39974,7 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     if (!info.is_of_two_windows) {
         mode << (info.is_difference ? ", " : ", open for ");
         write_duration(mode, info.duration_ns);
-        if (info.is_difference) mode << " apart";
+        if (info.is_difference) mode << (info.is_backwards ? " back in time" : " apart");
     }
     write_wrapped(out, mode.view(), form.width, 4);
     out << '\n';
@@ -40064,10 +40089,20 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     if (info.is_of_two_windows) {
         form.write_sentence(out, "  attention: the two snapshots are of different windows");
     }
+    if (info.is_backwards) {
+        form.write_sentence(out,
+                            "  attention: the snapshot that was subtracted is the later one: + has"
+                            " gone since, - has come");
+    }
     if (!rows.empty() || has_totals(info)) {
         write_mode(out, info, form);
         write_totals(out, rows, form);
         write_families(out, info, form);
+    }
+    if (info.is_filtered) {
+        form.write_sentence(out,
+                            "  filtered: the rows are a part, the totals are those of the whole"
+                            " window");
     }
     if (info.uncertain_objects != 0) {
         text_out sentence{form.parts};
@@ -40317,6 +40352,14 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.field("record", name_of(info.record));
     if (info.is_difference) {
         json.key("is_difference");
+        json.value(true);
+    }
+    if (info.is_backwards) {
+        json.key("is_backwards");
+        json.value(true);
+    }
+    if (info.is_filtered) {
+        json.key("is_filtered");
         json.value(true);
     }
     if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
@@ -43163,6 +43206,7 @@ constexpr std::uint64_t saved_has_stacks = 4;
 constexpr std::uint64_t saved_is_filtered = 8;
 constexpr std::uint64_t saved_has_details = 16;
 constexpr std::uint64_t saved_has_peak_details = 32;
+constexpr std::uint64_t saved_is_backwards = 64;
 
 }  // namespace detail
 
@@ -43315,7 +43359,8 @@ private:
                    (has_stacks ? saved_has_stacks : 0) |
                    (info.is_filtered ? saved_is_filtered : 0) |
                    (info.has_details ? saved_has_details : 0) |
-                   (info.has_peak_details ? saved_has_peak_details : 0))
+                   (info.has_peak_details ? saved_has_peak_details : 0) |
+                   (info.is_backwards ? saved_is_backwards : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
@@ -44256,6 +44301,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        info.is_backwards = (flags & saved_is_backwards) != 0;
         has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);

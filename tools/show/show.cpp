@@ -127,7 +127,8 @@ int histogram(const arguments& words) {
     }
     std::printf("%12s %16s  %s\n", "objects", "bytes", allocscope::detail::name_of(asked.key));
     std::size_t shown = 0;
-    for (const allocscope::group& each : groups_of(asked, loaded)) {
+    const allocscope::snapshot_groups groups = groups_of(asked, loaded);
+    for (const allocscope::group& each : groups) {
         if (each.objects == 0 && each.bytes == 0) continue;
         if (shown++ == asked.text.rows) break;
         allocscope::detail::arena memory;

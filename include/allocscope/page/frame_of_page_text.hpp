@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-shFfy3StgBnckAwyer4t6DGMuSxQx//6PZ6HL9SMdRs=';
+script-src 'sha256-/VTgFGRlbSlNj5UhIDM5KzLt6ufImnzyWjkQV8E2CPs=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"

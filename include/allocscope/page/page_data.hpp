@@ -122,6 +122,7 @@ private:
         field("samples", info_.samples);
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("is_backwards", info_.is_backwards);
         yes_or_no("is_filtered", info_.is_filtered);
         yes_or_no("has_totals", has_totals(info_));
         yes_or_no("has_details", info_.has_details);

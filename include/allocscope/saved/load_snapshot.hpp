@@ -328,6 +328,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        info.is_backwards = (flags & saved_is_backwards) != 0;
         has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);

@@ -178,7 +178,8 @@ private:
                    (has_stacks ? saved_has_stacks : 0) |
                    (info.is_filtered ? saved_is_filtered : 0) |
                    (info.has_details ? saved_has_details : 0) |
-                   (info.has_peak_details ? saved_has_peak_details : 0))
+                   (info.has_peak_details ? saved_has_peak_details : 0) |
+                   (info.is_backwards ? saved_is_backwards : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)

@@ -389,6 +389,10 @@ def keeps_a_time_series(recorder, show, folder):
     times = [moment["at_ns"] for moment in moments]
     assert times == sorted(times), times
     assert moments[-1]["allocations"] > 0, moments
+    assert "alive over time" in show("show", path)
+    change = show("diff", path, path)
+    assert "alive over time  " not in change, change
+    assert f"a difference has nothing alive over time; allocscope show {path} has it" in change
 
 
 def main():

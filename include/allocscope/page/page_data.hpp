@@ -322,7 +322,7 @@ private:
             names_.reserve_paths(shown_.size());
             few_rows<snapshot::row> few;
             for (std::size_t i = 0; i < shown_.size(); ++i) {
-                const row_frames of = stacks_.frames_of_row_by_numbers(i, memory_);
+                const row_frames of = stacks_.frames_of_row(i, memory_);
                 snapshot::row row = shown_[i];
                 row.frame_count = of.frames.count;
                 row.user_frame = of.user_frame;

@@ -134,7 +134,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, const frame_span& frames,
+inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
@@ -160,7 +160,7 @@ inline void write_json_row(json_writer& json, const place& here, const frame_spa
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
-    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames.first[i]);
+    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames[i]);
     json.end(']');
     json.end('}');
 }

@@ -86,7 +86,7 @@ public:
         memory.allocate(1);  // else its first block would come and go with each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
-            add_row(rows[i], stacks.frames_of_row_by_numbers(i, memory));
+            add_row(rows[i], stacks.frames_of_row(i, memory));
         }
         if (stacks.are_known()) add_stacks(stacks);
         add_end();

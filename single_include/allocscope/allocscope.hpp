@@ -37395,8 +37395,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-/VTgFGRlbSlNj5UhIDM5KzLt6ufImnzyWjkQV8E2CPs=';
-style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
+script-src 'sha256-S4Jt4W3q6KZspSB4BaE6FnI8da5QgGQmWmoe1K6YD7s=';
+style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -37427,7 +37427,7 @@ button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
 [role="radio"][aria-checked="true"] { background: var(--accent_back); border-color: var(--accent);
 color: var(--accent); } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 #how { margin: 4px 0 14px; color: var(--quiet); max-width: 110ch; overflow-wrap: anywhere; }
-#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 12px; }
+#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px; }
 .total { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 11px
 15px 12px; } .total .name { color: var(--quiet); font-size: 12.5px; } .total .large { font-size:
 25px; font-weight: 600; letter-spacing: -0.02em; line-height: 1.3; } .total .small { color:
@@ -37447,7 +37447,7 @@ button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button
 border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
 { color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
-flex: 1 1 320px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
+flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
 color: var(--quiet); font-size: 13px; white-space: nowrap; } #path { display: flex; flex-wrap:
 wrap; gap: 2px; align-items: baseline; font-size: 13px; min-width: 0; } #path button { border: 0;
 padding: 0 5px; min-height: 22px; background: none; color: var(--accent); max-width: 34ch;
@@ -37491,16 +37491,19 @@ border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--
 font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
 #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
 height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
-width: auto; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body {
-padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
-details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
-.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
-#chart_space { height: auto !important; } canvas { position: static !important; height: auto
-!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
-break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
-padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
-white-space: normal; } td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr {
-break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places th.function {
+display: none; } #places td.text { max-width: 16ch; } #places td.share, #places th:last-child {
+position: sticky; right: 0; background: var(--card); } #places td.share { min-width: 76px; } }
+@media print { :root { color-scheme: light !important; --back: #ffffff; } body { padding: 0;
+max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip, details:not([open]) {
+display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large {
+font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; } #chart_space { height:
+auto !important; } canvas { position: static !important; height: auto !important; } #columns {
+display: block; } #types_card { position: static; } .card, .total { break-inside: avoid; }
+#places_card { break-inside: auto; } .wide { overflow: visible; } th, td { padding: 2px 4px;
+font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px; white-space: normal; }
+td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr { break-inside: avoid; } * {
+print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -39432,9 +39435,9 @@ const is_chosen = places.column < 0 ? column.metric === -1 : places.column === n
 if (!is_chosen) head.removeAttribute('aria-sort');
 else head.setAttribute('aria-sort', places.is_upwards ? 'ascending' : 'descending'); }); }
 function turn_page(step) { places.page += step; draw_places(); } function start_places() {
-place_columns.forEach((column, number) => {
-const head = element('th', undefined, column.text === undefined ? 'number' : '');
-head.scope = 'col'; const button = element('button', column.name); button.type = 'button';
+place_columns.forEach((column, number) => { const head = element('th', undefined,
+column.text === undefined ? 'number' : column.name.toLowerCase()); head.scope = 'col';
+const button = element('button', column.name); button.type = 'button';
 button.addEventListener('click', () => { const is_same = places.column === number;
 places.is_upwards = is_same ? !places.is_upwards : false; places.column = number; sort_places();
 places.page = 0; draw_places(); }); head.append(button); by_id('places_head').append(head); });
@@ -39523,7 +39526,8 @@ by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cel
 canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
 
 const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
-function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
+const approximately = (number) => (is_sampled ? '~' : '') + number; function highest(values) {
+return values.reduce((most, value) => Math.max(most, value), 0); }
 function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
@@ -39532,16 +39536,17 @@ const width = width_for(canvas); const height = is_printing ? 150 : canvas.clien
 const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
-const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
-const right = width - 64; const bottom = height - 20;
+const most_objects = Math.max(1, highest(moments.map((moment) => moment[1])));
+const margin = is_sampled ? 74 : 64; const left = margin; const right = width - margin;
+const bottom = height - 20;
 const x_of = (time) => last === first ? left : left + (time - first) / (last - first) *
 (right - left); const y_of = (share) => bottom - share * (bottom - 24); timeline.x_of = x_of;
 paint.strokeStyle = colors.line; paint.lineWidth = 1; for (const share of [0, 0.5, 1]) {
 const y = Math.round(y_of(share)) + 0.5; paint.beginPath(); paint.moveTo(left, y);
 paint.lineTo(right, y); paint.stroke(); paint.fillStyle = colors.accent; paint.textAlign = 'right';
-paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
+paint.fillText(approximately(plain_bytes(Math.round(most_bytes * share))), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
-paint.fillText(grouped.format(most_objects * share), right + 8, y); }
+paint.fillText(approximately(grouped.format(most_objects * share)), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
 paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
@@ -39562,19 +39567,20 @@ if (x >= free_from && name.width > 0) { paint.fillText(name.text, x + 3, 8);
 free_from = x + name.width + 12; } } } function show_moment(number, x, y) {
 timeline.hovered = number; draw_timeline(); const moment = moments[number];
 show_tip(x, y, [['after ' + duration(moment[0]), 'main'], [moment[5], 'place']], [
-['Live bytes', grouped.format(moment[2]), plain_bytes(moment[2])],
-['Live objects', grouped.format(moment[1]), ''],
-['Allocated bytes', grouped.format(moment[4]), plain_bytes(moment[4])],
-['Allocations', grouped.format(moment[3]), ''] ]); } function nearest_moment(x) { let best = 0;
-moments.forEach((moment, number) => {
+['Live bytes', approximately(grouped.format(moment[2])), plain_bytes(moment[2])],
+['Live objects', approximately(grouped.format(moment[1])), ''],
+['Allocated bytes', approximately(grouped.format(moment[4])), plain_bytes(moment[4])],
+['Allocations', approximately(grouped.format(moment[3])), ''] ]); } function nearest_moment(x) {
+let best = 0; moments.forEach((moment, number) => {
 const distance = (at) => Math.abs(timeline.x_of(moments[at][0]) - x);
 if (distance(number) < distance(best)) best = number; }); return best; }
 function start_timeline() { if (moments.length === 0) return;
 by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
-const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
-' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
-' objects (line) alive'; by_id('timeline_text').textContent = words;
-const canvas = timeline.canvas;
+const most_objects = highest(moments.map((moment) => moment[1]));
+const words = grouped.format(moments.length) + ' moments; at most ' +
+approximately(plain_bytes(most)) + ' (area) and ' +
+approximately(grouped.format(most_objects)) + ' objects (line) alive';
+by_id('timeline_text').textContent = words; const canvas = timeline.canvas;
 canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
 canvas.addEventListener('mousemove', (event) => {
 const x = event.clientX - canvas.getBoundingClientRect().left;
@@ -42077,7 +42083,6 @@ public:
             }
         }
         const std::size_t taken = leave_out(widths, width, order);
-        constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
@@ -42085,20 +42090,30 @@ public:
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
-            out << each.name.before;
-            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
-            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
-            if (is_cut) {
-                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
-            } else {
-                out << each.name.name;
-            }
-            out << each.name.behind << '\n';
+            write_name(out, each.name, is_cut ? width - taken : 0);
         }
     }
 
 private:
     static constexpr std::size_t most_columns = 9;
+    static constexpr std::size_t least_name = 8;
+
+    // In `room` columns, if at all possible; 0: no limit. What is behind the name is left out if
+    // too little of the name would be left.
+    static void write_name(text_out& out, const line_name& name, std::size_t room) {
+        constexpr std::size_t telling_name = 16;
+        const std::size_t before = columns_of(name.before);
+        const std::size_t behind = columns_of(name.behind);
+        const std::size_t whole = columns_of(name.name);
+        const std::size_t wanted = whole < telling_name ? whole : telling_name;
+        const bool has_behind = room == 0 || before + wanted + behind <= room;
+        const std::size_t kept = before + (has_behind ? behind : 0);
+        const std::size_t left = room > kept + least_name ? room - kept : least_name;
+        out << name.before;
+        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        if (has_behind) out << name.behind;
+        out << '\n';
+    }
 
     struct line {
         text numbers[most_columns];
@@ -42394,6 +42409,7 @@ inline void write_marks(text_out& out, const snapshot::window_info& info) {
         text_out time{parts};
         text_out bytes{parts};
         write_duration(time, each.at_ns);
+        if (info.record == recording::sampled) bytes << '~';
         write_bytes(bytes, each.live_bytes);
         write_right(out, time.view(), 15);
         out << "  ";
@@ -42437,9 +42453,10 @@ inline void write_timeline(text_out& out, const snapshot::window_info& info) {
         const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
         out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
     }
-    out << "  ";
+    const char* const mark = info.record == recording::sampled ? "~" : "";
+    out << "  " << mark;
     write_bytes(out, least);
-    out << " to ";
+    out << " to " << mark;
     write_bytes(out, most);
     out << "; " << decimal{info.moment_count} << " points in ";
     write_duration(out, last->at_ns);
@@ -43704,7 +43721,6 @@ namespace detail {
 //
 // A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
 // those itself; a byte_cursor reads the others.
-// here, the others by a byte_cursor.
 class saved_fields {
 public:
     explicit saved_fields(text bytes) noexcept

@@ -290,7 +290,7 @@ void print_what_is_shown(const show_request& asked, const shown_snapshot& shown)
         std::fflush(stdout);
         allocscope::write_text(rows, stdout, error, asked.text);
         std::fputs(shown.note.c_str(), stdout);
-        std::fputs(what_could_name_rows(rows).c_str(), stdout);
+        std::fputs(what_could_name_rows(rows, 1).c_str(), stdout);
         return;
     }
     allocscope::text_options text = asked.text;

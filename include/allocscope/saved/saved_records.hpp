@@ -36,7 +36,6 @@ namespace detail {
 //
 // A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
 // those itself; a byte_cursor reads the others.
-// here, the others by a byte_cursor.
 class saved_fields {
 public:
     explicit saved_fields(text bytes) noexcept

@@ -1,5 +1,6 @@
 // The text formats, letter by letter, for three small stacks.
 #include <allocscope/grouping/filter_stacks.hpp>
+#include <allocscope/report/text_tree.hpp>
 
 #include <doctest/doctest.h>
 
@@ -249,4 +250,16 @@ TEST_CASE("every format with a place for it says that it shows a part, and in wh
           std::string::npos);
     CHECK(written("massif", whole.difference_from(later)).find("more than a later one") !=
           std::string::npos);
+}
+
+TEST_CASE("tree: where there is little room, names are shown rather than places") {
+    const frame_text frame = made_frame("read_configuration", "/src/configuration_reader.cpp", 20);
+    const allocscope::snapshot rows = made_window({made_stack({frame}, 3, 30, 1, 10)});
+    allocscope::text_options wanted;
+    wanted.width = 120;
+    CHECK(allocscope::to_tree(rows, allocscope::tree_from::main, {}, wanted)
+              .find("read_configuration  configuration_reader.cpp:20\n") != std::string::npos);
+    wanted.width = 75;
+    CHECK(allocscope::to_tree(rows, allocscope::tree_from::main, {}, wanted)
+              .find("read_configuration\n") != std::string::npos);
 }

@@ -483,6 +483,11 @@ TEST_CASE("text report: a time series is one line of bars") {
     CHECK(text.find(
               "\nalive over time  \u2585\u2588\u2588\u2585  0 B to 1024 B; 4 points in 3.0 s\n") !=
           std::string::npos);
+    about.moments[1].mark = "loaded";
+    about.record = allocscope::recording::sampled;
+    const std::string sampled = to_text(allocscope_tests::made_snapshot({}, about));
+    CHECK(sampled.find("  ~0 B to ~1024 B; 4 points in 3.0 s\n") != std::string::npos);
+    CHECK(sampled.find("       500.0 ms      ~512 B  loaded\n") != std::string::npos);
     about.moments.resize(1);
     CHECK(to_text(allocscope_tests::made_snapshot({}, about)).find("over time") ==
           std::string::npos);

@@ -36,8 +36,9 @@
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstddef>           // size_t
+#include <cstdint>           // uint32_t, uint64_t
+#include <initializer_list>  // for over a list in braces
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 

@@ -1,7 +1,8 @@
 // cost_of_converting.cpp - what does it take to convert a saved file of a million stacks?
 //
 // As `allocscope convert` does it, from a file in the current folder into another one there. Each
-// time in a fresh process, as peak memory belongs to one; the median of three counts.
+// time in a fresh process, as peak memory belongs to one; the median of three counts. Seconds are
+// those of the processor.
 
 #include "child_process.hpp"
 #include "interleaved_ratio.hpp"
@@ -24,12 +25,12 @@ constexpr const char* saved = "cost_of_converting.allocscope";
 // Prints seconds and KiB.
 int convert_into(const char* to) {
     std::string error;
-    const double begin = now_seconds();
+    const double begin = processor_seconds();
     if (!allocscope::convert_snapshot(saved, to, error)) {
         std::fprintf(stderr, "%s\n", error.c_str());
         return 1;
     }
-    const double taken = now_seconds() - begin;
+    const double taken = processor_seconds() - begin;
     std::remove(to);
     std::printf("%f %f\n", taken, status_kib("VmHWM:"));
     return 0;

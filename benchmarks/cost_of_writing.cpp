@@ -1,7 +1,7 @@
 // cost_of_writing.cpp - how long does it take to write a snapshot of a million stacks?
 //
-// Each format is written three times to a file in the current folder; the median counts. The sizes
-// of the files are printed, too. The stacks: many_stacks.hpp.
+// Each format is written three times to a file in the current folder; the median of the processor
+// time counts. The sizes of the files are printed, too. The stacks: many_stacks.hpp.
 
 #include "interleaved_ratio.hpp"
 #include "many_stacks.hpp"
@@ -30,9 +30,9 @@ int main(int count, char** arguments) {
         const std::string path = std::string("cost_of_writing") + format.ending;
         std::vector<double> seconds;
         for (int i = 0; i < (options.smoke ? 1 : 3); ++i) {
-            const double begin = now_seconds();
+            const double begin = processor_seconds();
             allocscope::write(rows, path);
-            seconds.push_back(now_seconds() - begin);
+            seconds.push_back(processor_seconds() - begin);
         }
         struct stat written {};
         ::stat(path.c_str(), &written);

@@ -36,9 +36,13 @@ int convert(const arguments& words) {
     } else if (error.empty()) {
         const std::string out = files.back();
         files.pop_back();
-        allocscope::snapshot rows;
-        error = load_merged(files, rows);
-        if (error.empty()) allocscope::write(rows, out, error);
+        shown_snapshot merged;
+        const auto* const format = allocscope::detail::format_of_path(out.c_str(), error);
+        if (format != nullptr) error = load_merged(files, {}, merged);
+        if (format != nullptr && error.empty()) {
+            allocscope::detail::try_write(format->body, merged.of.rows, out.c_str(), error,
+                                          allocscope::stack_value::live_bytes, merged.of.source);
+        }
     }
     return error.empty() ? exit_fine : refuse("convert", error);
 }

@@ -166,7 +166,8 @@ std::string remark_on_lines(const std::string& path, bool are_read_always) {
 
 // A line for each file.
 template <class Remark>
-std::string list_of(const char* head, const std::set<std::string>& modules, const Remark& remark) {
+std::string list_of(const char* head, const std::set<std::string>& modules, const Remark& remark,
+                    std::size_t width) {
     constexpr std::size_t most = 10;
     std::string text;
     std::size_t count = 0;
@@ -175,14 +176,21 @@ std::string list_of(const char* head, const std::set<std::string>& modules, cons
             text += "  and " + std::to_string(modules.size() - most) + " more\n";
             break;
         }
-        text += "  " + printable(file_name(module)) + ": " + printable(remark(module)) + '\n';
+        const std::string line =
+            "  " + printable(file_name(module)) + ": " + printable(remark(module));
+        arena memory;
+        allocscope::detail::text_out wrapped{memory};
+        allocscope::detail::write_wrapped(wrapped, {line.data(), line.size()}, width, 4);
+        text.append(wrapped.view().data(), wrapped.size());
+        text += '\n';
     }
     return text.empty() ? text : head + text;
 }
 
 }  // namespace
 
-std::string what_could_name_rows(const allocscope::snapshot& rows) {
+std::string what_could_name_rows(const allocscope::snapshot& rows, int descriptor) {
+    const std::size_t width = allocscope::detail::width_for({}, descriptor);
     // What `allocscope run` has recorded it has named, too.
     const bool is_read_always = *rows.info().command != '\0';
     const auto for_types = [is_read_always](const std::string& module) {
@@ -205,8 +213,8 @@ std::string what_could_name_rows(const allocscope::snapshot& rows) {
         const bool is_named_above = without_line.count(module) != 0;
         if (!is_named_above && !for_types(module).empty()) unread.insert(module);
     }
-    return list_of("\nwhat could name the rows without a line:\n", without_line, for_lines) +
-           list_of("\nwhat could name the types that are not known:\n", unread, for_types);
+    return list_of("\nwhat could name the rows without a line:\n", without_line, for_lines, width) +
+           list_of("\nwhat could name the types that are not known:\n", unread, for_types, width);
 }
 
 }  // namespace allocscope_tools

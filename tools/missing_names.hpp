@@ -13,8 +13,9 @@ namespace allocscope_tools {
 //     libfoo.so.1: no debug information; the package libfoo1-dbgsym has it
 //     server: its debug information is compressed with zstd; ...
 //
-// Reads the files as they are now. "" when there is nothing to say.
-std::string what_could_name_rows(const allocscope::snapshot& rows);
+// Reads the files as they are now. "" when there is nothing to say. Lines have as many columns as
+// the terminal of `descriptor`, if it is one.
+std::string what_could_name_rows(const allocscope::snapshot& rows, int descriptor);
 
 }  // namespace allocscope_tools
 

@@ -70,7 +70,7 @@ inline bool asks_for_help(const arguments& words) {
     return false;
 }
 
-// A whole number, also as 64K, 10M or 2G, in units of 1024. "" or what is wrong.
+// A whole number, also as 64K, 10MiB, 2g or 1T, in units of 1024. "" or what is wrong.
 std::string read_amount(const std::string& text, std::uint64_t& into);
 
 }  // namespace allocscope_tools

@@ -878,7 +878,8 @@ public:
         recording record;
         threads from;
         std::uint32_t stack_frames;
-        std::uint64_t duration_ns;       // from the start of the window to this snapshot
+        std::uint64_t duration_ns;       // from the start of the window to this snapshot; in a
+                                         // difference between the two, whichever was first
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
         const loss* losses;              // only the losses that happened
@@ -901,7 +902,8 @@ public:
         std::uint64_t process_id;    // the process of the window; 0: unknown
         std::int64_t taken_unix_ns;  // when it was taken; nanoseconds since 1970 (UTC)
         const char* command;         // the command line of the program; "" when unknown
-        const moment* moments;       // the time series, oldest first; none unless one was kept
+        // The time series, oldest first. There is none unless one was kept; a difference has none.
+        const moment* moments;
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
         // How many windows were merged into this snapshot; 0 if it is of one window. The peak of a
@@ -910,6 +912,9 @@ public:
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
         bool has_peak_details;     // false if another window with details was open at its start
+        // A difference from a snapshot of the same window that was taken later, `duration_ns` after
+        // the other one: what is added has gone since.
+        bool is_backwards;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window
@@ -1062,6 +1067,7 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              false,
              0,
              nullptr,
+             false,
              false,
              false},
             nullptr,
@@ -28357,7 +28363,13 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
     about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
-    about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns : 0;
+    about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns
+                                        : earlier.info.duration_ns - later.info.duration_ns;
+    const bool are_both_windows = !is_no_window(later) && !is_no_window(earlier);
+    about.is_backwards = are_both_windows && !about.is_of_two_windows &&
+                         later.info.duration_ns < earlier.info.duration_ns;
+    about.moments = nullptr;  // they are of the later snapshot, and no differences
+    about.moment_count = 0;
     const snapshot_data* const both[] = {&later, &earlier};
     for (const snapshot_data* data : both) {
         if (is_no_window(*data)) continue;
@@ -35692,29 +35704,27 @@ inline numbered_frames laid_out_frames(const snapshot::stack& stack) noexcept {
     return {stack.frames, nullptr, stack.frame_count, 0};
 }
 
-struct frame_span {
-    const snapshot::frame* first;
-    std::size_t count;
-};
+// Copies the frames, unless they lie side by side.
+inline const snapshot::frame* side_by_side(const numbered_frames& frames, arena& memory) {
+    if (frames.numbers == nullptr || frames.count == 0) return frames.frames;
+    auto* const made =
+        static_cast<snapshot::frame*>(memory.allocate(frames.count * sizeof(snapshot::frame)));
+    for (std::size_t i = 0; i < frames.count; ++i) made[i] = frames[i];
+    return made;
+}
 
-// Stacks whose frames are not laid out in memory. They are numbered in the order of for_each().
+// Stacks whose frames are not laid out in memory.
 struct stack_source {
-    using visit = void (*)(void* visitor, const snapshot::stack& stack);
-    using visit_numbers = void (*)(void* visitor, const snapshot::stack& stack,
-                                   const numbered_frames& frames);
-
     const void* of;
-    void (*for_each)(const void* of, void* visitor, visit work);
-    // The same; `stack` has no frames of its own.
-    void (*for_each_by_numbers)(const void* of, void* visitor, visit_numbers work);
-    frame_span (*frames)(const void* of, std::size_t number, arena& memory);
-    // The frames of a row that has none, by its position in the snapshot.
-    frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
+    // All of it but the frames.
+    snapshot::stack (*stack)(const void* of, std::size_t number);
+    // For as long as `memory` has them.
+    numbered_frames (*frames)(const void* of, std::size_t number, arena& memory);
+    // Of a row, by its position in the snapshot. Null: the rows have their frames.
+    row_frames (*frames_of_row)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
-    stack_numbers (*numbers)(const void* of, std::size_t number);
     std::size_t count;
     const snapshot::module* modules;
     std::size_t module_count;
@@ -35738,51 +35748,32 @@ public:
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
 
+    // Without the frames.
     template <class Work>
     void for_each(const Work& work) const {
-        if (source_ == nullptr) {
-            for (std::size_t i = 0; i < count_; ++i) work(first_[i]);
-            return;
-        }
-        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
-        source_->for_each(source_->of, visitor, [](void* self, const snapshot::stack& stack) {
-            (*static_cast<const Work*>(self))(stack);
-        });
+        for (std::size_t i = 0; i < count(); ++i) work(stack(i));
     }
 
     // Calls work(stack, frames). Only `frames` has the frames.
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
-        if (source_ == nullptr) {
-            for (std::size_t i = 0; i < count_; ++i) work(first_[i], laid_out_frames(first_[i]));
-            return;
+        arena memory;
+        memory.allocate(1);  // else its first block would come and go with each stack
+        for (std::size_t i = 0; i < count(); ++i) {
+            const borrowed_memory meanwhile{memory};
+            work(stack(i), frames(i, memory));
         }
-        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
-        source_->for_each_by_numbers(
-            source_->of, visitor,
-            [](void* self, const snapshot::stack& stack, const numbered_frames& frames) {
-                (*static_cast<const Work*>(self))(stack, frames);
-            });
     }
 
-    // Of one stack, by its number; for as long as `memory` has them.
-    frame_span frames(std::size_t number, arena& memory) const {
+    // Of one stack, by its number. The frames are there for as long as `memory` has them.
+    snapshot::stack stack(std::size_t number) const {
+        return source_ != nullptr ? source_->stack(source_->of, number) : first_[number];
+    }
+    numbered_frames frames(std::size_t number, arena& memory) const {
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
-        return {first_[number].frames, first_[number].frame_count};
+        return laid_out_frames(first_[number]);
     }
-    frame_span frames_of_row(std::size_t number, arena& memory) const {
-        const snapshot::row& row = rows_[number];
-        if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
-        return source_->frames_of_row(source_->of, number, memory);
-    }
-    row_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
-        if (source_ != nullptr) {
-            return source_->frames_of_row_by_numbers(source_->of, number, memory);
-        }
-        const snapshot::row& row = rows_[number];
-        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
-    }
-    // For those who look at the stacks in another order.
+    // For those who look at few frames of many stacks.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
                                     bool is_from_main) const {
         if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);
@@ -35790,9 +35781,15 @@ public:
         if (depth >= stack.frame_count) return nullptr;
         return stack.frames + (is_from_main ? stack.frame_count - 1 - depth : depth);
     }
-    stack_numbers numbers(std::size_t number) const {
-        if (source_ != nullptr) return source_->numbers(source_->of, number);
-        return numbers_of(first_[number]);
+    stack_numbers numbers(std::size_t number) const { return numbers_of(stack(number)); }
+    bool are_laid_out() const noexcept { return source_ == nullptr; }
+
+    row_frames frames_of_row(std::size_t number, arena& memory) const {
+        if (source_ != nullptr && source_->frames_of_row != nullptr) {
+            return source_->frames_of_row(source_->of, number, memory);
+        }
+        const snapshot::row& row = rows_[number];
+        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
     }
 
     // Calls work(modules, count).
@@ -36111,15 +36108,7 @@ using format_body = bool (*)(format_job& job);
 
 // --- stacks ---
 
-template <class Work>
-void for_each_stack(format_job& job, const Work& work) {
-    job.stacks().for_each([&job, &work](const snapshot::stack& stack) {
-        work(stack);
-        job.pieces.may_go();
-    });
-}
-
-// The same by the numbers of the frames: work(stack, frames).
+// Calls work(stack, frames).
 template <class Work>
 void for_each_stack_by_numbers(format_job& job, const Work& work) {
     job.stacks().for_each_by_numbers(
@@ -36423,12 +36412,19 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
+    if (info.is_difference) {
+        work(info.is_backwards ? "a difference: what this snapshot has more than a later one"
+                               : "a difference: what this snapshot has more than an earlier one");
+    }
+    if (info.is_filtered) {
+        work("filtered: the stacks are a part, the totals are those of the whole window");
+    }
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
-    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
+    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
+        !info.is_filtered) {
         line << decimal{allocations} << " allocations of "
              << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
              << " bytes are in the totals alone: their stacks are not kept";
@@ -36504,7 +36500,8 @@ namespace detail {
 
 enum class frames_differ_by {
     address,  // two calls on one line are different frames
-    place     // function, file and line; if the function is unknown, module and offset
+    place,    // function, file and line; if the function is unknown, module and offset
+    texts     // all but the addresses, which are others in each process, and the column
 };
 
 struct frame_key {
@@ -36619,14 +36616,14 @@ private:
         key.file = texts_.number_of(frame.file);
         key.line = static_cast<std::uint32_t>(frame.line);
         const bool has_name = frame.function != nullptr && frame.function[0] != '\0';
-        if (identity_ == frames_differ_by::address || !has_name) {
+        if (identity_ != frames_differ_by::place || !has_name) {
             key.module = texts_.number_of(frame.module);
             key.offset = frame.offset;
         }
+        if (identity_ != frames_differ_by::place) key.is_inlined = frame.is_inlined ? 1 : 0;
         if (identity_ == frames_differ_by::address) {
             key.address = frame.address;
             key.column = static_cast<std::uint32_t>(frame.column);
-            key.is_inlined = frame.is_inlined ? 1 : 0;
         }
         return key;
     }
@@ -36994,9 +36991,9 @@ public:
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
     // The frames of the row, or those of the stack that is shown for a place without a row.
-    frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
+    numbered_frames frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
         const auto number = static_cast<std::size_t>(&here - begin());
-        if (number < row_count_) return stacks.frames_of_row(number, scratch);
+        if (number < row_count_) return stacks.frames_of_row(number, scratch).frames;
         return stacks.frames(here.shown_stack, scratch);
     }
     // The first place behind the rows: nothing is alive there (in a difference: no more than
@@ -37028,7 +37025,7 @@ private:
         here.most_allocations = stack.allocations;
         here.shown_stack = number;
         describe_row(row, stack);
-        row.frames = nullptr;  // they may be freed with the stack
+        row.frames = nullptr;  // frames_of() has them
     }
 
     arena& memory_;
@@ -37980,8 +37977,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-shFfy3StgBnckAwyer4t6DGMuSxQx//6PZ6HL9SMdRs=';
-style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
+script-src 'sha256-S4Jt4W3q6KZspSB4BaE6FnI8da5QgGQmWmoe1K6YD7s=';
+style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -38012,7 +38009,7 @@ button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
 [role="radio"][aria-checked="true"] { background: var(--accent_back); border-color: var(--accent);
 color: var(--accent); } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 #how { margin: 4px 0 14px; color: var(--quiet); max-width: 110ch; overflow-wrap: anywhere; }
-#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 12px; }
+#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px; }
 .total { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 11px
 15px 12px; } .total .name { color: var(--quiet); font-size: 12.5px; } .total .large { font-size:
 25px; font-weight: 600; letter-spacing: -0.02em; line-height: 1.3; } .total .small { color:
@@ -38032,7 +38029,7 @@ button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button
 border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
 { color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
-flex: 1 1 320px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
+flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
 color: var(--quiet); font-size: 13px; white-space: nowrap; } #path { display: flex; flex-wrap:
 wrap; gap: 2px; align-items: baseline; font-size: 13px; min-width: 0; } #path button { border: 0;
 padding: 0 5px; min-height: 22px; background: none; color: var(--accent); max-width: 34ch;
@@ -38076,16 +38073,19 @@ border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--
 font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
 #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
 height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
-width: auto; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body {
-padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
-details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
-.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
-#chart_space { height: auto !important; } canvas { position: static !important; height: auto
-!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
-break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
-padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
-white-space: normal; } td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr {
-break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places th.function {
+display: none; } #places td.text { max-width: 16ch; } #places td.share, #places th:last-child {
+position: sticky; right: 0; background: var(--card); } #places td.share { min-width: 76px; } }
+@media print { :root { color-scheme: light !important; --back: #ffffff; } body { padding: 0;
+max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip, details:not([open]) {
+display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large {
+font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; } #chart_space { height:
+auto !important; } canvas { position: static !important; height: auto !important; } #columns {
+display: block; } #types_card { position: static; } .card, .total { break-inside: avoid; }
+#places_card { break-inside: auto; } .wide { overflow: visible; } th, td { padding: 2px 4px;
+font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px; white-space: normal; }
+td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr { break-inside: avoid; } * {
+print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -38838,6 +38838,7 @@ private:
         field("samples", info_.samples);
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("is_backwards", info_.is_backwards);
         yes_or_no("is_filtered", info_.is_filtered);
         yes_or_no("has_totals", has_totals(info_));
         yes_or_no("has_details", info_.has_details);
@@ -39037,7 +39038,7 @@ private:
             names_.reserve_paths(shown_.size());
             few_rows<snapshot::row> few;
             for (std::size_t i = 0; i < shown_.size(); ++i) {
-                const row_frames of = stacks_.frames_of_row_by_numbers(i, memory_);
+                const row_frames of = stacks_.frames_of_row(i, memory_);
                 snapshot::row row = shown_[i];
                 row.frame_count = of.frames.count;
                 row.user_frame = of.user_frame;
@@ -39672,13 +39673,16 @@ words.push('Sampled: one sample in ' + plain_bytes(data.sample_bytes) +
 (data.samples === 1 ? ' sample' : ' samples')); } if (data.record !== 'counters') {
 words.push('up to ' + data.stack_frames + (data.stack_frames === 1 ? ' frame' : ' frames') +
 ' of each stack'); } words.push(data.threads === 'all' ? 'all threads' : 'one thread');
-if (!data.is_of_two_windows) { words.push(is_difference ? duration(data.duration_ns) + ' apart'
-: 'open for ' + duration(data.duration_ns)); } let text = words.join(', ') + '.'; if (is_sampled) {
+if (!data.is_of_two_windows) { const time = duration(data.duration_ns);
+words.push(!is_difference ? 'open for ' + time
+: time + (data.is_backwards ? ' back in time' : ' apart')); } let text = words.join(', ') + '.';
+if (is_sampled) {
 text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals in 95 of 100' +
-' cases.'; } if (is_difference) {
-text += ' All numbers are changes from the earlier snapshot to the later one. Widths and' +
-' shares are of the sum of all changes without their signs: red is more, blue is less.'; }
-return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
+' cases.'; } if (is_difference) { text += ' All numbers are changes from ' +
+(data.is_backwards ? 'the later snapshot to the earlier one.'
+: 'the earlier snapshot to the later one.') +
+' Widths and shares are of the sum of all changes without their signs: red is more,' +
+' blue is less.'; } return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
 const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
 : sign_of(value) + grouped.format(Math.abs(value));
 return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
@@ -39718,7 +39722,9 @@ document.title = name + ' \u2013 allocscope'; const has_totals = data.has_totals
 by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
 if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
 if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
-const totals = data.totals; if (has_totals) { by_id('totals').append(
+if (data.is_backwards) {
+note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
+' \u2212 has come.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
 card_of('Alive', totals.live_bytes, totals.live_objects),
 card_of('Allocated', totals.bytes_allocated, totals.allocations),
 card_of('Freed', totals.bytes_freed, totals.frees),
@@ -40011,9 +40017,9 @@ const is_chosen = places.column < 0 ? column.metric === -1 : places.column === n
 if (!is_chosen) head.removeAttribute('aria-sort');
 else head.setAttribute('aria-sort', places.is_upwards ? 'ascending' : 'descending'); }); }
 function turn_page(step) { places.page += step; draw_places(); } function start_places() {
-place_columns.forEach((column, number) => {
-const head = element('th', undefined, column.text === undefined ? 'number' : '');
-head.scope = 'col'; const button = element('button', column.name); button.type = 'button';
+place_columns.forEach((column, number) => { const head = element('th', undefined,
+column.text === undefined ? 'number' : column.name.toLowerCase()); head.scope = 'col';
+const button = element('button', column.name); button.type = 'button';
 button.addEventListener('click', () => { const is_same = places.column === number;
 places.is_upwards = is_same ? !places.is_upwards : false; places.column = number; sort_places();
 places.page = 0; draw_places(); }); head.append(button); by_id('places_head').append(head); });
@@ -40102,7 +40108,8 @@ by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cel
 canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
 
 const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
-function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
+const approximately = (number) => (is_sampled ? '~' : '') + number; function highest(values) {
+return values.reduce((most, value) => Math.max(most, value), 0); }
 function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
@@ -40111,16 +40118,17 @@ const width = width_for(canvas); const height = is_printing ? 150 : canvas.clien
 const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
-const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
-const right = width - 64; const bottom = height - 20;
+const most_objects = Math.max(1, highest(moments.map((moment) => moment[1])));
+const margin = is_sampled ? 74 : 64; const left = margin; const right = width - margin;
+const bottom = height - 20;
 const x_of = (time) => last === first ? left : left + (time - first) / (last - first) *
 (right - left); const y_of = (share) => bottom - share * (bottom - 24); timeline.x_of = x_of;
 paint.strokeStyle = colors.line; paint.lineWidth = 1; for (const share of [0, 0.5, 1]) {
 const y = Math.round(y_of(share)) + 0.5; paint.beginPath(); paint.moveTo(left, y);
 paint.lineTo(right, y); paint.stroke(); paint.fillStyle = colors.accent; paint.textAlign = 'right';
-paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
+paint.fillText(approximately(plain_bytes(Math.round(most_bytes * share))), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
-paint.fillText(grouped.format(most_objects * share), right + 8, y); }
+paint.fillText(approximately(grouped.format(most_objects * share)), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
 paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
@@ -40141,19 +40149,20 @@ if (x >= free_from && name.width > 0) { paint.fillText(name.text, x + 3, 8);
 free_from = x + name.width + 12; } } } function show_moment(number, x, y) {
 timeline.hovered = number; draw_timeline(); const moment = moments[number];
 show_tip(x, y, [['after ' + duration(moment[0]), 'main'], [moment[5], 'place']], [
-['Live bytes', grouped.format(moment[2]), plain_bytes(moment[2])],
-['Live objects', grouped.format(moment[1]), ''],
-['Allocated bytes', grouped.format(moment[4]), plain_bytes(moment[4])],
-['Allocations', grouped.format(moment[3]), ''] ]); } function nearest_moment(x) { let best = 0;
-moments.forEach((moment, number) => {
+['Live bytes', approximately(grouped.format(moment[2])), plain_bytes(moment[2])],
+['Live objects', approximately(grouped.format(moment[1])), ''],
+['Allocated bytes', approximately(grouped.format(moment[4])), plain_bytes(moment[4])],
+['Allocations', approximately(grouped.format(moment[3])), ''] ]); } function nearest_moment(x) {
+let best = 0; moments.forEach((moment, number) => {
 const distance = (at) => Math.abs(timeline.x_of(moments[at][0]) - x);
 if (distance(number) < distance(best)) best = number; }); return best; }
 function start_timeline() { if (moments.length === 0) return;
 by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
-const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
-' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
-' objects (line) alive'; by_id('timeline_text').textContent = words;
-const canvas = timeline.canvas;
+const most_objects = highest(moments.map((moment) => moment[1]));
+const words = grouped.format(moments.length) + ' moments; at most ' +
+approximately(plain_bytes(most)) + ' (area) and ' +
+approximately(grouped.format(most_objects)) + ' objects (line) alive';
+by_id('timeline_text').textContent = words; const canvas = timeline.canvas;
 canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
 canvas.addEventListener('mousemove', (event) => {
 const x = event.clientX - canvas.getBoundingClientRect().left;
@@ -40531,7 +40540,7 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     if (!info.is_of_two_windows) {
         mode << (info.is_difference ? ", " : ", open for ");
         write_duration(mode, info.duration_ns);
-        if (info.is_difference) mode << " apart";
+        if (info.is_difference) mode << (info.is_backwards ? " back in time" : " apart");
     }
     write_wrapped(out, mode.view(), form.width, 4);
     out << '\n';
@@ -40646,10 +40655,20 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     if (info.is_of_two_windows) {
         form.write_sentence(out, "  attention: the two snapshots are of different windows");
     }
+    if (info.is_backwards) {
+        form.write_sentence(out,
+                            "  attention: the snapshot that was subtracted is the later one: + has"
+                            " gone since, - has come");
+    }
     if (!rows.empty() || has_totals(info)) {
         write_mode(out, info, form);
         write_totals(out, rows, form);
         write_families(out, info, form);
+    }
+    if (info.is_filtered) {
+        form.write_sentence(out,
+                            "  filtered: the rows are a part, the totals are those of the whole"
+                            " window");
     }
     if (info.uncertain_objects != 0) {
         text_out sentence{form.parts};
@@ -40794,7 +40813,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, const frame_span& frames,
+inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
@@ -40820,7 +40839,7 @@ inline void write_json_row(json_writer& json, const place& here, const frame_spa
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
-    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames.first[i]);
+    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames[i]);
     json.end(']');
     json.end('}');
 }
@@ -40899,6 +40918,14 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.field("record", name_of(info.record));
     if (info.is_difference) {
         json.key("is_difference");
+        json.value(true);
+    }
+    if (info.is_backwards) {
+        json.key("is_backwards");
+        json.value(true);
+    }
+    if (info.is_filtered) {
+        json.key("is_filtered");
         json.value(true);
     }
     if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
@@ -42369,8 +42396,15 @@ inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
     return number;
 }
 
-inline void write_group_name(text_out& out, const snapshot::stack& stack,
-                             const numbered_frames& frames, group_key key) {
+// Of the module that the user's frame lies in. grouping::name_modules() makes file names of them.
+inline void write_module_path(text_out& out, const snapshot::stack& stack,
+                              const shown_stacks& stacks, std::size_t number) {
+    const std::size_t depth = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+    const snapshot::frame* const frame = stacks.frame_at(number, depth, false);
+    if (frame != nullptr) out << frame->module;
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
     switch (key) {
         case group_key::place:
             write_place_name(out, stack);
@@ -42384,14 +42418,10 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack,
         case group_key::file:
             out << stack.file;
             break;
-        case group_key::module: {
-            const std::size_t frame = stack.user_frame < frames.count ? stack.user_frame : 0;
-            if (frames.count != 0) out << frames[frame].module;  // the path: see name_modules()
-            break;
-        }
         case group_key::size:
             write_mean_size(out, stack);
             break;
+        case group_key::module:
         case group_key::thread:
             out << "not known";
             break;
@@ -42489,7 +42519,8 @@ private:
                     arena& memory, std::vector<group>& groups) {
         group_sums sums{memory, groups};
         text_out name{memory};
-        stacks.for_each_by_numbers([&](const snapshot::stack& each, const numbered_frames& frames) {
+        for (std::size_t i = 0; i < stacks.count(); ++i) {
+            const snapshot::stack each = stacks.stack(i);
             if (key == group_key::thread && each.thread_count != 0) {
                 for_each_part(each, [&](const snapshot::thread_part& part) {
                     sums.add(names[part.thread], numbers_of(part));
@@ -42500,10 +42531,14 @@ private:
                 sums.add_to_sizes(each);
             } else {
                 name.cut(0);
-                write_group_name(name, each, frames, key);
+                if (key == group_key::module) {
+                    write_module_path(name, each, stacks, i);
+                } else {
+                    write_group_name(name, each, key);
+                }
                 sums.add(name.view(), numbers_of(each));
             }
-        });
+        }
     }
 
     // From paths to file names, where no two have the same: two plugins may be called alike.
@@ -42630,7 +42665,6 @@ public:
             }
         }
         const std::size_t taken = leave_out(widths, width, order);
-        constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
@@ -42638,20 +42672,30 @@ public:
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
-            out << each.name.before;
-            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
-            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
-            if (is_cut) {
-                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
-            } else {
-                out << each.name.name;
-            }
-            out << each.name.behind << '\n';
+            write_name(out, each.name, is_cut ? width - taken : 0);
         }
     }
 
 private:
     static constexpr std::size_t most_columns = 9;
+    static constexpr std::size_t least_name = 8;
+
+    // In `room` columns, if at all possible; 0: no limit. What is behind the name is left out if
+    // too little of the name would be left.
+    static void write_name(text_out& out, const line_name& name, std::size_t room) {
+        constexpr std::size_t telling_name = 16;
+        const std::size_t before = columns_of(name.before);
+        const std::size_t behind = columns_of(name.behind);
+        const std::size_t whole = columns_of(name.name);
+        const std::size_t wanted = whole < telling_name ? whole : telling_name;
+        const bool has_behind = room == 0 || before + wanted + behind <= room;
+        const std::size_t kept = before + (has_behind ? behind : 0);
+        const std::size_t left = room > kept + least_name ? room - kept : least_name;
+        out << name.before;
+        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        if (has_behind) out << name.behind;
+        out << '\n';
+    }
 
     struct line {
         text numbers[most_columns];
@@ -42947,6 +42991,7 @@ inline void write_marks(text_out& out, const snapshot::window_info& info) {
         text_out time{parts};
         text_out bytes{parts};
         write_duration(time, each.at_ns);
+        if (info.record == recording::sampled) bytes << '~';
         write_bytes(bytes, each.live_bytes);
         write_right(out, time.view(), 15);
         out << "  ";
@@ -42990,9 +43035,10 @@ inline void write_timeline(text_out& out, const snapshot::window_info& info) {
         const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
         out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
     }
-    out << "  ";
+    const char* const mark = info.record == recording::sampled ? "~" : "";
+    out << "  " << mark;
     write_bytes(out, least);
-    out << " to ";
+    out << " to " << mark;
     write_bytes(out, most);
     out << "; " << decimal{info.moment_count} << " points in ";
     write_duration(out, last->at_ns);
@@ -43745,6 +43791,7 @@ constexpr std::uint64_t saved_has_stacks = 4;
 constexpr std::uint64_t saved_is_filtered = 8;
 constexpr std::uint64_t saved_has_details = 16;
 constexpr std::uint64_t saved_has_peak_details = 32;
+constexpr std::uint64_t saved_is_backwards = 64;
 
 }  // namespace detail
 
@@ -43805,7 +43852,7 @@ public:
         memory.allocate(1);  // else its first block would come and go with each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
-            add_row(rows[i], stacks.frames_of_row_by_numbers(i, memory));
+            add_row(rows[i], stacks.frames_of_row(i, memory));
         }
         if (stacks.are_known()) add_stacks(stacks);
         add_end();
@@ -43897,7 +43944,8 @@ private:
                    (has_stacks ? saved_has_stacks : 0) |
                    (info.is_filtered ? saved_is_filtered : 0) |
                    (info.has_details ? saved_has_details : 0) |
-                   (info.has_peak_details ? saved_has_peak_details : 0))
+                   (info.has_peak_details ? saved_has_peak_details : 0) |
+                   (info.is_backwards ? saved_is_backwards : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
@@ -44255,7 +44303,6 @@ namespace detail {
 //
 // A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
 // those itself; a byte_cursor reads the others.
-// here, the others by a byte_cursor.
 class saved_fields {
 public:
     explicit saved_fields(text bytes) noexcept
@@ -44500,42 +44547,17 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
-// The same, one after the other: the frames of a million stacks take more than a gigabyte, so the
-// frames of one stack are freed before the next one comes.
-template <class Work>
-void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
-    arena memory;
-    memory.allocate(1);  // else its first block would come and go with each stack
-    for (const saved_sums& each : parts.sums) {
-        const borrowed_memory meanwhile{memory};
-        snapshot::stack stack{};
-        stack.frames = frames_of(parts, parts.stacks[read_stack_of(parts, each, stack)], memory);
-        work(stack);
-    }
-}
-
-// Of one stack, in `numbers`.
+// The frames of one stack by their numbers, in `memory`. Equal `stack`s have equal frames.
 inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t stack,
-                                          list<std::uint32_t>& numbers) {
+                                          arena& memory) {
     const saved_stack& of = parts.stacks[stack];
-    if (numbers.size() < of.frame_count) numbers.resize(of.frame_count);
+    auto* const numbers =
+        static_cast<std::uint32_t*>(memory.allocate(of.frame_count * sizeof(std::uint32_t)));
     saved_fields from{of.frame_numbers};
     for (std::size_t i = 0; i < of.frame_count; ++i) {
         numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
     }
-    return {parts.frames.data(), numbers.data(), of.frame_count, stack};
-}
-
-// Without frames, but with their numbers: work(stack, frames).
-template <class Work>
-void for_each_stack_by_numbers(const loaded_parts& parts, const Work& work) {
-    arena memory;
-    list<std::uint32_t> numbers{memory};
-    for (const saved_sums& each : parts.sums) {
-        snapshot::stack stack{};
-        const std::size_t number = read_stack_of(parts, each, stack);
-        work(stack, numbered_frames_of(parts, number, numbers));
-    }
+    return {parts.frames.data(), numbers, of.frame_count, stack};
 }
 
 }  // namespace detail
@@ -44565,6 +44587,9 @@ struct wanted_parts {
     std::size_t framed_rows = every_row;
     // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
+    // If true, rows without all of their frames get one, which gave them their place: its path
+    // tells places apart.
+    bool has_user_frames = false;
 };
 
 class snapshot_loader {
@@ -44630,9 +44655,12 @@ public:
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (i >= framed_rows && rows_[i].line != 0) continue;
             saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows_[i];
+            if (i >= framed_rows && row.line != 0) {
+                if (wanted_.has_user_frames) set_user_frame(row, stack);
+                continue;
+            }
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
         }
@@ -44649,6 +44677,15 @@ public:
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
+    void set_user_frame(snapshot::row& row, const saved_stack& of) const noexcept {
+        if (row.user_frame >= of.frame_count) return;
+        saved_fields numbers{of.frame_numbers};
+        for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
+        row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
+        row.frame_count = 1;
+        row.user_frame = 0;
+    }
+
     // Reserves memory for as many parts as there are records, so that no list has to grow.
     void make_room(saved_fields file) {
         std::size_t count[256] = {};
@@ -44838,6 +44875,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        info.is_backwards = (flags & saved_is_backwards) != 0;
         has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
@@ -44997,45 +45035,34 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
-// convert_snapshot.hpp - converts a saved snapshot to another format with little memory.
+// saved_stack_source.hpp - the stacks of a file as a source, read from its records when asked for.
 
-#ifndef ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
-#define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
+#ifndef ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
+#define ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The functions of a stack_source for the parts of a file.
+// The functions of the source.
 struct saved_stack_source {
     static const loaded_parts& parts_of(const void* of) noexcept {
         return *static_cast<const loaded_parts*>(of);
     }
 
-    static void for_each(const void* of, void* visitor, stack_source::visit work) {
-        for_each_stack_of_file(parts_of(of),
-                               [=](const snapshot::stack& stack) { work(visitor, stack); });
-    }
-    static void for_each_by_numbers(const void* of, void* visitor,
-                                    stack_source::visit_numbers work) {
+    static snapshot::stack stack(const void* of, std::size_t number) {
         const loaded_parts& parts = parts_of(of);
-        for_each_stack_by_numbers(parts,
-                                  [&](const snapshot::stack& stack, const numbered_frames& frames) {
-                                      work(visitor, stack, frames);
-                                  });
+        snapshot::stack read{};
+        read_stack_of(parts, parts.sums[number], read);
+        return read;
     }
-    static frame_span frames(const void* of, std::size_t number, arena& memory) {
+    static numbered_frames frames(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
-        return framed(parts, parts.stacks[frames_number_of(parts, number)], memory);
+        return numbered_frames_of(parts, frames_number_of(parts, number), memory);
     }
-    static frame_span frames_of_row(const void* of, std::size_t number, arena& memory) {
+    static row_frames frames_of_row(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
-        return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
-    }
-    static row_frames frames_of_row_by_numbers(const void* of, std::size_t number, arena& memory) {
-        const loaded_parts& parts = parts_of(of);
-        list<std::uint32_t> numbers{memory};
-        return {numbered_frames_of(parts, parts.stack_of_row[number], numbers),
+        return {numbered_frames_of(parts, parts.stack_of_row[number], memory),
                 parts.user_frame_of_row[number]};
     }
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
@@ -45048,19 +45075,10 @@ struct saved_stack_source {
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
-    static stack_numbers numbers(const void* of, std::size_t number) {
-        const loaded_parts& parts = parts_of(of);
-        snapshot::stack stack{};
-        read_stack_of(parts, parts.sums[number], stack);
-        return numbers_of(stack);
-    }
 
 private:
     static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
         return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
-    }
-    static frame_span framed(const loaded_parts& parts, const saved_stack& stack, arena& memory) {
-        return {detail::frames_of(parts, stack, memory), stack.frame_count};
     }
 };
 
@@ -45071,13 +45089,10 @@ inline bool can_be_source(const loaded_parts& parts) noexcept {
 
 inline stack_source source_of(const loaded_parts& parts) noexcept {
     return {&parts,
-            &saved_stack_source::for_each,
-            &saved_stack_source::for_each_by_numbers,
+            &saved_stack_source::stack,
             &saved_stack_source::frames,
             &saved_stack_source::frames_of_row,
-            &saved_stack_source::frames_of_row_by_numbers,
             &saved_stack_source::frame_at,
-            &saved_stack_source::numbers,
             parts.sums.size(),
             parts.modules.data(),
             parts.modules.size(),
@@ -45086,6 +45101,17 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
 }
 
 }  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
+
+// convert_snapshot.hpp - converts a saved snapshot to another format with little memory.
+
+#ifndef ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
+#define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
+
+ALLOCSCOPE_COOL_BEGIN
 
 // Converts to the format that the ending of `to` names. Returns false, with the reason in `error`,
 // if `from` could not be read or `to` could not be written.
@@ -45107,6 +45133,376 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
+
+// merged_modules.hpp - the modules of several processes as one list with distinct addresses.
+
+#ifndef ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+#define ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class merged_modules {
+public:
+    explicit merged_modules(arena& memory)
+        : memory_(memory), modules_(memory), by_path_(memory), by_text_(memory), moved_(memory) {}
+
+    void add(const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) add(modules[i]);
+    }
+
+    const list<snapshot::module>& modules() const noexcept { return modules_; }
+
+    // Returns the same frames, or a copy with their addresses in the merged snapshot.
+    const snapshot::frame* frames_of(const snapshot::frame* frames, std::size_t count) {
+        if (count == 0) return frames;
+        const auto known = moved_.insert(frames);
+        if (known.is_new) known.value = moved(frames, count);
+        return known.value;
+    }
+
+private:
+    void add(const snapshot::module& module) {
+        const auto known = by_path_.insert(module.path);
+        if (!known.is_new) {
+            snapshot::module& here = modules_[known.value - 1];
+            if (module.size > here.size && is_free(here.address, module.size, &here)) {
+                here.size = module.size;
+                reach(here);
+            }
+            if (here.build_id[0] == '\0') here.build_id = module.build_id;
+            return;
+        }
+        snapshot::module placed = module;
+        if (!is_free(placed.address, placed.size, nullptr)) placed.address = end_;
+        modules_.push_back(placed);
+        known.value = modules_.size();
+        reach(placed);
+    }
+
+    void reach(const snapshot::module& module) {
+        constexpr std::uint64_t page = 4096;
+        const std::uint64_t end = module.address + module.size;
+        if (end > end_) end_ = (end + page - 1) / page * page;
+    }
+
+    bool is_free(std::uint64_t address, std::uint64_t size, const snapshot::module* but) const {
+        for (const snapshot::module& each : modules_) {
+            if (&each == but) continue;
+            if (address < each.address + each.size && each.address < address + size) return false;
+        }
+        return true;
+    }
+
+    // Null if the module is not in the list. Most frames share the text of their module's path with
+    // others.
+    const snapshot::module* module_of(const snapshot::frame& frame) {
+        const auto known = by_text_.insert(frame.module);
+        if (known.is_new) {
+            const std::size_t* const number = by_path_.find(frame.module);
+            known.value = number != nullptr ? *number : 0;
+        }
+        return known.value != 0 ? &modules_[known.value - 1] : nullptr;
+    }
+
+    std::uint64_t address_of(const snapshot::frame& frame) {
+        const snapshot::module* const module = module_of(frame);
+        return module != nullptr && frame.address != 0 ? module->address + frame.offset
+                                                       : frame.address;
+    }
+
+    const snapshot::frame* moved(const snapshot::frame* frames, std::size_t count) {
+        bool is_same = true;
+        for (std::size_t i = 0; i < count && is_same; ++i) {
+            is_same = address_of(frames[i]) == frames[i].address;
+        }
+        if (is_same) return frames;
+        list<snapshot::frame> copy{memory_};
+        copy.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            copy.push_back(frames[i]).address = address_of(frames[i]);
+        }
+        return copy.data();
+    }
+
+    arena& memory_;
+    list<snapshot::module> modules_;
+    table<text, std::size_t> by_path_;         // numbers from 1
+    table<const void*, std::size_t> by_text_;  // by the address of the text; 0: none
+    table<const void*, const snapshot::frame*> moved_;
+    std::uint64_t end_ = 0;  // behind all modules
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+
+// derived_stacks.hpp - stacks that were chosen or computed; their frames stay where they are.
+
+#ifndef ALLOCSCOPE_GROUPING_DERIVED_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_DERIVED_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A snapshot, and its stacks if they are not laid out there.
+struct sourced_snapshot {
+    snapshot rows;
+    const stack_source* source = nullptr;
+    shown_stacks stacks() const { return shown_stacks{rows, source}; }
+};
+
+// Keeps snapshots as long as the block of another one. It has memory of its own, because that of a
+// finished block cannot grow.
+class kept_snapshots {
+public:
+    kept_snapshots(const snapshot* first, std::size_t count)
+        : first_(static_cast<snapshot*>(memory_.allocate(count * sizeof(snapshot)))) {
+        for (; count_ < count; ++count_) {
+            ::new (static_cast<void*>(first_ + count_)) snapshot{first[count_]};
+        }
+    }
+    ~kept_snapshots() {
+        for (std::size_t i = 0; i < count_; ++i) first_[i].~snapshot();
+    }
+    kept_snapshots(const kept_snapshots&) = delete;
+    kept_snapshots& operator=(const kept_snapshots&) = delete;
+
+    const snapshot* begin() const noexcept { return first_; }
+    arena& memory() noexcept { return memory_; }
+
+private:
+    arena memory_;
+    snapshot* first_;
+    std::size_t count_ = 0;
+};
+
+// Throws std::bad_alloc.
+inline kept_snapshots& keep_snapshots(snapshot_block& block, const snapshot* first,
+                                      std::size_t count) {
+    auto* const kept = block.memory().make<kept_snapshots>(first, count);
+    block.keep({kept, [](void* all) { static_cast<kept_snapshots*>(all)->~kept_snapshots(); }});
+    return *kept;
+}
+
+// Which stack of which side.
+struct stack_origin {
+    std::uint32_t side;
+    std::uint32_t number;
+};
+
+class derived_stacks {
+public:
+    explicit derived_stacks(arena& memory) noexcept
+        : memory_(memory),
+          sides_(memory),
+          numbers_(memory),
+          frames_(memory),
+          stacks_(memory),
+          origins_(memory),
+          modules_(memory),
+          threads_(memory) {}
+
+    std::uint32_t add_side(const shown_stacks& side) {
+        sides_.push_back(memory_.make<shown_stacks>(side));
+        numbers_.push_back(memory_.make<numbers_of_frames>(memory_));
+        are_laid_out_ = are_laid_out_ && side.are_laid_out();
+        return static_cast<std::uint32_t>(sides_.size() - 1);
+    }
+    const shown_stacks& side(std::size_t number) const noexcept { return *sides_[number]; }
+    std::size_t side_count() const noexcept { return sides_.size(); }
+    // Whether no stack needs a source.
+    bool are_laid_out() const noexcept { return are_laid_out_; }
+
+    // Frames get their addresses from `modules`, which must outlive this.
+    void move_frames(merged_modules& modules) noexcept { moved_by_ = &modules; }
+
+    list<snapshot::module>& modules() noexcept { return modules_; }
+    list<snapshot::thread>& threads() noexcept { return threads_; }
+
+    // Add all stacks with their numbers, or all without.
+    void add(const snapshot::stack& stack, stack_origin from) {
+        snapshot::stack& made = stacks_.push_back(stack);
+        made.frames = nullptr;
+        if (side(from.side).are_laid_out()) {
+            made.frames = side(from.side).stack(from.number).frames;
+            if (moved_by_ != nullptr) {
+                made.frames = moved_by_->frames_of(made.frames, made.frame_count);
+            }
+        }
+        origins_.push_back(from);
+    }
+    void add_unchanged(stack_origin from) { origins_.push_back(from); }
+
+    std::size_t count() const noexcept { return origins_.size(); }
+    snapshot::stack stack(std::size_t number) const {
+        if (!stacks_.empty()) return stacks_[number];
+        return side(origins_[number].side).stack(origins_[number].number);
+    }
+    numbered_frames frames(std::size_t number, arena& memory) const {
+        const numbered_frames found =
+            side(origins_[number].side).frames(origins_[number].number, memory);
+        if (found.numbers == nullptr) return {stack(number).frames, nullptr, found.count, 0};
+        if (sides_.size() == 1) return found;
+        // Two sides may have one number for two frames.
+        const std::size_t side_number = origins_[number].side;
+        list<std::uint32_t> made{memory};
+        made.reserve(found.count);
+        for (std::size_t i = 0; i < found.count; ++i) {
+            made.push_back(numbers_[side_number]->find(
+                found, i, [this](const snapshot::frame& frame) { return added(frame); }));
+        }
+        return {frames_.data(), made.data(), found.count, found.path * sides_.size() + side_number};
+    }
+    const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
+                                    bool is_from_main) const {
+        const snapshot::frame* const found =
+            side(origins_[number].side).frame_at(origins_[number].number, depth, is_from_main);
+        return found != nullptr ? &moved(*found) : nullptr;
+    }
+
+    // Leaves out the stacks that do not fit.
+    template <class Fits>
+    void keep_if(const Fits& fits) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < origins_.size(); ++i) {
+            if (!fits(stack(i))) continue;
+            origins_[kept] = origins_[i];
+            if (!stacks_.empty()) stacks_[kept] = stacks_[i];
+            ++kept;
+        }
+        origins_.cut(kept);
+        if (!stacks_.empty()) stacks_.cut(kept);
+    }
+
+    // In the order of snapshot::stacks().
+    void sort_by_size(bool is_difference, arena& scratch) {
+        // The stacks lie too far apart to be looked at for each comparison.
+        struct sizes {
+            std::uint64_t bytes, bytes_allocated;
+            std::uint32_t number;
+        };
+        list<sizes> order{scratch};
+        order.reserve(stacks_.size());
+        for (const snapshot::stack& stack : stacks_) {
+            order.push_back({size_of_change(stack.bytes, is_difference),
+                             size_of_change(stack.bytes_allocated, is_difference),
+                             static_cast<std::uint32_t>(order.size())});
+        }
+        sort(
+            order.data(), order.size(),
+            [](const sizes& a, const sizes& b) {
+                return a.bytes != b.bytes ? a.bytes > b.bytes
+                                          : a.bytes_allocated > b.bytes_allocated;
+            },
+            scratch);
+        list<std::uint32_t> numbers{scratch};
+        numbers.reserve(order.size());
+        for (const sizes& each : order) numbers.push_back(each.number);
+        for (std::uint32_t first = 0; first < numbers.size(); ++first) move_ring(numbers, first);
+    }
+
+    // Without frames_of_row(): the rows of what was derived have their frames.
+    stack_source source() const noexcept {
+        return {this,
+                [](const void* of, std::size_t number) { return self(of).stack(number); },
+                [](const void* of, std::size_t number, arena& memory) {
+                    return self(of).frames(number, memory);
+                },
+                nullptr,
+                [](const void* of, std::size_t number, std::size_t depth, bool is_from_main) {
+                    return self(of).frame_at(number, depth, is_from_main);
+                },
+                count(),
+                modules_.data(),
+                modules_.size(),
+                threads_.data(),
+                threads_.size()};
+    }
+
+    // All stacks with their frames; what is not laid out yet goes to `memory`.
+    stack_table table(arena& memory) const {
+        list<snapshot::stack> laid_out{memory};
+        if (!are_laid_out_) {
+            laid_out.reserve(count());
+            for (std::size_t i = 0; i < count(); ++i) {
+                snapshot::stack& made = laid_out.push_back(stack(i));
+                made.frames = side_by_side(frames(i, memory), memory);
+            }
+        }
+        const list<snapshot::stack>& stacks = are_laid_out_ ? stacks_ : laid_out;
+        return {stacks.data(),   stacks.size(),   modules_.data(),
+                modules_.size(), threads_.data(), threads_.size()};
+    }
+
+private:
+    static const derived_stacks& self(const void* of) noexcept {
+        return *static_cast<const derived_stacks*>(of);
+    }
+
+    // The number that a frame gets here.
+    std::uint32_t added(const snapshot::frame& frame) const {
+        frames_.push_back(moved(frame));
+        return static_cast<std::uint32_t>(frames_.size() - 1);
+    }
+
+    const snapshot::frame& moved(const snapshot::frame& frame) const {
+        return moved_by_ != nullptr ? *moved_by_->frames_of(&frame, 1) : frame;
+    }
+
+    // `order` says which stack comes to each place. A place that has its stack is marked by its own
+    // number.
+    void move_ring(list<std::uint32_t>& order, std::uint32_t first) noexcept {
+        const snapshot::stack stack = stacks_[first];
+        const stack_origin origin = origins_[first];
+        std::uint32_t place = first;
+        while (order[place] != first) {
+            const std::uint32_t from = order[place];
+            stacks_[place] = stacks_[from];
+            origins_[place] = origins_[from];
+            order[place] = place;
+            place = from;
+        }
+        stacks_[place] = stack;
+        origins_[place] = origin;
+        order[place] = place;
+    }
+
+    arena& memory_;
+    list<const shown_stacks*> sides_;
+    list<numbers_of_frames*> numbers_;      // of each side: what its frames are called here
+    mutable list<snapshot::frame> frames_;  // of all sides, as far as somebody has asked
+    list<snapshot::stack> stacks_;          // empty if all are as on their sides
+    list<stack_origin> origins_;
+    list<snapshot::module> modules_;
+    list<snapshot::thread> threads_;
+    merged_modules* moved_by_ = nullptr;
+    bool are_laid_out_ = true;
+};
+
+// Lays out the stacks when somebody asks for all of them. `source` is a derived_stacks.
+inline void find_derived_stacks(const snapshot_data&, const void* source, later_stacks& made) {
+    made.table = static_cast<const derived_stacks*>(source)->table(made.memory);
+}
+
+// Gives the stacks to the block, in whose memory `made` lies.
+inline void set_stacks(snapshot_block& block, const derived_stacks& made) {
+    if (made.are_laid_out()) {
+        block.set_stacks(*block.memory().make<stack_table>(made.table(block.memory())));
+    } else {
+        block.set_stacks(&find_derived_stacks, &made);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_DERIVED_STACKS_HPP
 
 // filter_stacks.hpp - a snapshot with only the stacks that somebody asks for.
 
@@ -45141,28 +45537,65 @@ namespace detail {
 
 struct row_of_stacks : summed<snapshot::row> {
     std::uint64_t stack_objects;  // of the stack whose frames the row shows
+    std::size_t shown_stack;      // its number
 };
 
-// Makes the rows of the stacks, without rows that have nothing alive.
-inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
-                       bool is_difference) {
-    place_numbers places{rows.memory()};
-    list<row_of_stacks> sums{rows.memory()};
-    for (const snapshot::stack& stack : stacks) {
-        if (stack.objects == 0 && stack.bytes == 0) continue;
-        const auto at = places.meet(stack);
-        if (at.is_new) sums.push_back({});
-        row_of_stacks& here = sums[at.number];
-        const std::uint64_t objects = size_of_change(stack.objects, is_difference);
+constexpr std::size_t frames_of_every_row = ~std::size_t{0};
+
+// The rows that stacks make, without those that have nothing alive.
+class rows_of_stacks {
+public:
+    rows_of_stacks(arena& scratch, const derived_stacks& stacks, bool is_difference)
+        : stacks_(stacks), is_difference_(is_difference), places_(scratch), sums_(scratch) {
+        for (std::size_t i = 0; i < stacks.count(); ++i) add(stacks.stack(i), i);
+        for (row_of_stacks& each : sums_) each.finished();
+    }
+
+    // So many rows, from the first, get their frames, and those without a line.
+    void put_into(snapshot_block& block, const snapshot::window_info& info,
+                  std::size_t framed_rows) {
+        list<const row_of_stacks*> order{sums_.memory()};
+        order.reserve(sums_.size());
+        for (const row_of_stacks& each : sums_) order.push_back(&each);
+        sort(order, [this](const row_of_stacks* a, const row_of_stacks* b) {
+            return row_comes_before(a->sum, b->sum, is_difference_);
+        });
+        arena& memory = block.memory();
+        list<snapshot::row> rows{memory};
+        rows.reserve(order.size());
+        for (const row_of_stacks* each : order) {
+            snapshot::row& row = rows.push_back(each->sum);
+            const bool has_frames = rows.size() <= framed_rows || row.line == 0;
+            row.frames = nullptr;
+            if (has_frames) {
+                row.frames = side_by_side(stacks_.frames(each->shown_stack, memory), memory);
+            }
+            if (!has_frames) row.frame_count = 0;
+        }
+        block.set_rows(rows, info);
+    }
+
+private:
+    void add(const snapshot::stack& stack, std::size_t number) {
+        if (stack.objects == 0 && stack.bytes == 0) return;
+        const auto at = places_.meet(stack);
+        if (at.is_new) sums_.push_back({});
+        row_of_stacks& here = sums_[at.number];
+        const std::uint64_t objects = size_of_change(stack.objects, is_difference_);
         if (at.is_new || objects > here.stack_objects) {
             here.stack_objects = objects;
+            here.shown_stack = number;
             describe_row(here.sum, stack);
         }
         here.add(stack, true);
         ++here.sum.sites;
     }
-    for (row_of_stacks& each : sums) rows.push_back(each.finished());
-}
+
+    const derived_stacks& stacks_;
+    bool is_difference_;
+    place_numbers places_;
+    list<row_of_stacks> sums_;
+};
 
 // --- types ---
 
@@ -45185,54 +45618,77 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // --- what fits the filter ---
 
-inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
-    if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
-    for (std::size_t i = 0; i < stack.frame_count; ++i) {
-        const snapshot::frame& frame = stack.frames[i];
-        if (text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
-            text{frame.module}.contains(wanted)) {
-            return true;
-        }
-    }
-    return false;
+inline bool names(const snapshot::frame& frame, text wanted) noexcept {
+    return text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
+           text{frame.module}.contains(wanted);
 }
 
-inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wanted) noexcept {
-    if (wanted.type[0] != '\0' && !text{stack.type}.contains(wanted.type)) return false;
-    if (wanted.module[0] != '\0') {
-        if (stack.frame_count == 0) return false;
-        const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
-        if (!text{stack.frames[frame].module}.contains(wanted.module)) return false;
+// What names ask for. A frame that has a number is searched once.
+class wanted_names {
+public:
+    wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
+        : stacks_(stacks), wanted_(wanted), fits_(scratch) {
+        scratch_.allocate(1);  // else its first block would come and go with each stack
     }
-    return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
-}
+
+    bool fit(const snapshot::stack& stack, std::size_t number) {
+        if (wanted_.type[0] != '\0' && !text{stack.type}.contains(wanted_.type)) return false;
+        if (wanted_.module[0] != '\0') {
+            const std::size_t depth = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const snapshot::frame* const frame = stacks_.frame_at(number, depth, false);
+            if (frame == nullptr || !text{frame->module}.contains(wanted_.module)) return false;
+        }
+        return wanted_.frame[0] == '\0' || has_frame(stack, number);
+    }
+
+private:
+    bool has_frame(const snapshot::stack& stack, std::size_t number) {
+        const text wanted{wanted_.frame};
+        if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
+        const borrowed_memory meanwhile{scratch_};
+        const numbered_frames frames = stacks_.frames(number, scratch_);
+        bool is_found = false;
+        for (std::size_t i = 0; i < frames.count && !is_found; ++i) {
+            is_found = fits_.find(frames, i, [wanted](const snapshot::frame& frame) {
+                return names(frame, wanted) ? std::uint32_t{1} : std::uint32_t{0};
+            }) != 0;
+        }
+        return is_found;
+    }
+
+    const shown_stacks& stacks_;
+    const stack_filter& wanted_;
+    arena scratch_;
+    numbers_of_frames fits_;  // 1: the frame fits
+};
 
 // The parts of stacks that the wanted threads allocated.
-class stacks_of_threads {
+class parts_of_threads {
 public:
-    // `wanted` is stack_filter::thread.
-    stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
+    // `wanted` is stack_filter::thread; "": whole stacks.
+    parts_of_threads(const shown_stacks& of, text wanted, arena& memory, arena& scratch)
         : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
-        for (const snapshot::thread& each : of.allocating_threads()) {
-            text_out number{scratch};
-            number << decimal{each.number};
-            fits_.push_back(is_number ? number.view() == wanted : text{each.name}.contains(wanted));
-        }
+        of.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                text_out number{scratch};
+                number << decimal{threads[i].number};
+                fits_.push_back(is_number ? number.view() == wanted
+                                          : text{threads[i].name}.contains(wanted));
+            }
+        });
     }
 
-    void add_to(list<snapshot::stack>& stacks, const snapshot::stack& stack) {
+    // Returns false if no part of the stack is left.
+    bool cut(snapshot::stack& stack) {
+        if (is_any_) return true;
         parts_.clear();
-        if (!is_any_) {
-            for_each_part(stack, [this](const snapshot::thread_part& part) {
-                if (fits_[part.thread]) parts_.push_back(part);
-            });
-            if (parts_.empty()) return;
-        }
-        stacks.push_back(stack);
-        if (!is_any_ && parts_.size() != stack.thread_count) {
-            set_parts(stacks.back(), parts_, memory_);
-        }
+        for_each_part(stack, [this](const snapshot::thread_part& part) {
+            if (fits_[part.thread]) parts_.push_back(part);
+        });
+        if (parts_.empty()) return false;
+        if (parts_.size() != stack.thread_count) set_parts(stack, parts_, memory_);
+        return true;
     }
 
 private:
@@ -45243,24 +45699,51 @@ private:
 };
 
 // Removes the stacks of small rows.
-inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
-                            bool is_difference, arena& scratch) {
+inline void drop_small_rows(derived_stacks& stacks, const stack_filter& wanted, bool is_difference,
+                            arena& scratch) {
     place_numbers places{scratch};
     list<row_of_stacks> sums{scratch};
-    for (const snapshot::stack& stack : stacks) {
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+        const snapshot::stack stack = stacks.stack(i);
         const auto at = places.meet(stack);
         if (at.is_new) sums.push_back({});
         sums[at.number].add(stack, true);
     }
-    list<snapshot::stack> kept{scratch};
-    for (const snapshot::stack& stack : stacks) {
+    stacks.keep_if([&](const snapshot::stack& stack) {
         const snapshot::row& row = sums[places.meet(stack).number].sum;
-        if (size_of_change(row.bytes, is_difference) < wanted.least_bytes) continue;
-        if (size_of_change(row.objects, is_difference) < wanted.least_objects) continue;
-        kept.push_back(stack);
+        return size_of_change(row.bytes, is_difference) >= wanted.least_bytes &&
+               size_of_change(row.objects, is_difference) >= wanted.least_objects;
+    });
+}
+
+inline void filter_into(derived_stacks& made, const shown_stacks& of, const stack_filter& wanted,
+                        arena& memory, arena& scratch) {
+    const bool is_difference = of.rows().info().is_difference;
+    const bool has_own_numbers =
+        of.are_laid_out() || wanted.thread[0] != '\0' || wanted.types != shown_types::all;
+    const std::uint32_t side = made.add_side(of);
+    wanted_names wanted_of{scratch, of, wanted};
+    parts_of_threads parts{of, wanted.thread, memory, scratch};
+    for (std::uint32_t i = 0; i < of.count(); ++i) {
+        snapshot::stack stack = of.stack(i);
+        show_type(stack, wanted.types, memory);
+        if (!wanted_of.fit(stack, i) || !parts.cut(stack)) continue;
+        if (has_own_numbers) {
+            made.add(stack, {side, i});
+        } else {
+            made.add_unchanged({side, i});
+        }
     }
-    stacks.clear();
-    for (const snapshot::stack& stack : kept) stacks.push_back(stack);
+    if (wanted.thread[0] != '\0') made.sort_by_size(is_difference, scratch);
+    if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
+        drop_small_rows(made, wanted, is_difference, scratch);
+    }
+    of.with_modules([&made](const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) made.modules().push_back(modules[i]);
+    });
+    of.with_threads([&made](const snapshot::thread* threads, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) made.threads().push_back(threads[i]);
+    });
 }
 
 inline stack_filter without_nulls(stack_filter given) noexcept {
@@ -45270,49 +45753,38 @@ inline stack_filter without_nulls(stack_filter given) noexcept {
     return given;
 }
 
-// Null if memory was refused.
-inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
-                               const stack_filter& given) {
+// Without a snapshot if memory was refused. The result keeps that of the argument, but not its
+// source.
+inline sourced_snapshot filtered(const sourced_snapshot& of, const stack_filter& given,
+                                 std::size_t framed_rows = frames_of_every_row) {
     const stack_filter wanted = without_nulls(given);
     snapshot_block block;
-    if (!block.has_memory()) return nullptr;
-    snapshot::window_info info = of.info();
+    if (!block.has_memory()) return {refused_snapshot()};
+    snapshot::window_info info = of.rows.info();
     info.is_filtered = true;
+    const stack_source* source = nullptr;
     const bool is_made = is_done_with_memory([&] {
+        kept_snapshots& kept = keep_snapshots(block, &of.rows, 1);
+        arena& memory = kept.memory();
         arena scratch;
-        list<snapshot::stack> stacks{block.memory()};
-        stacks_of_threads chosen{of, wanted.thread, block.memory(), scratch};
-        for (snapshot::stack stack : of.stacks()) {
-            show_type(stack, wanted.types, block.memory());
-            if (fits_by_name(stack, wanted)) chosen.add_to(stacks, stack);
-        }
-        if (wanted.thread[0] != '\0') sort_stacks(stacks, scratch, info.is_difference);
-        if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
-            drop_small_rows(stacks, wanted, info.is_difference, scratch);
-        }
-        list<snapshot::row> rows{scratch};
-        sum_stacks(rows, stacks, info.is_difference);
-        block.add_rows(rows, info, scratch);
-        const auto modules = of.modules();
-        const auto threads = of.allocating_threads();
-        block.set_stacks(*block.memory().make<stack_table>(
-            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size(),
-                        threads.begin(), threads.size()}));
+        auto* const made = memory.make<derived_stacks>(memory);
+        filter_into(*made, shown_stacks{*kept.begin(), of.source}, wanted, memory, scratch);
+        rows_of_stacks rows{scratch, *made, info.is_difference};
+        rows.put_into(block, info, framed_rows);
+        set_stacks(block, *made);
+        if (!made->are_laid_out()) source = memory.make<stack_source>(made->source());
         list<snapshot::family> families{scratch};
         for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
         block.add_families(families);
     });
-    if (!is_made) return nullptr;
-    block.keep(data);
-    return block.finish(info);
+    if (!is_made) return {refused_snapshot()};
+    return {snapshot{block.finish(info)}, source};
 }
 
 }  // namespace detail
 
 inline snapshot snapshot::filter(const stack_filter& wanted) const {
-    if (!has_stacks()) return *this;
-    detail::snapshot_data* made = detail::filtered(*this, detail::data_or_nothing(data_), wanted);
-    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+    return has_stacks() ? detail::filtered({*this}, wanted).rows : *this;
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -46203,111 +46675,140 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
 
-// merged_modules.hpp - the modules of several processes as one list with distinct addresses.
+// matched_stacks.hpp - finds the equal stacks of several snapshots.
 
-#ifndef ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
-#define ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+#ifndef ALLOCSCOPE_GROUPING_MATCHED_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_MATCHED_STACKS_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-class merged_modules {
-public:
-    explicit merged_modules(arena& memory)
-        : memory_(memory), modules_(memory), by_path_(memory), by_text_(memory), moved_(memory) {}
+class stack_matcher;
 
-    void add(const snapshot::range<snapshot::module>& modules) {
-        for (const snapshot::module& each : modules) add(each);
+// A stack that was met. Compared with the one that the matcher has before it.
+struct matched_key {
+    stack_matcher* of;
+    std::uint64_t hash;
+    stack_origin origin;
+};
+
+inline std::uint64_t hash_of_key(const matched_key& key) noexcept {
+    return key.hash;
+}
+inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept;
+
+class stack_matcher {
+public:
+    stack_matcher(arena& memory, const derived_stacks& sides)
+        : sides_(sides),
+          book_(memory, frames_differ_by::texts),
+          known_(memory),
+          path_(memory),
+          met_(memory) {
+        scratch_.allocate(1);  // else its first block would come and go with each stack
+        for (std::size_t i = 0; i < sides.side_count(); ++i) {
+            known_.push_back(memory.make<numbers_of_frames>(memory));
+        }
     }
 
-    const list<snapshot::module>& modules() const noexcept { return modules_; }
-
-    // Returns the same frames, or a copy with their addresses in the merged snapshot.
-    const snapshot::frame* frames_of(const snapshot::frame* frames, std::size_t count) {
-        if (count == 0) return frames;
-        const auto known = moved_.insert(frames);
-        if (known.is_new) known.value = moved(frames, count);
+    // The number of its kind, from 0 in the order in which they are met.
+    std::uint32_t kind_of(stack_origin origin) {
+        const borrowed_memory meanwhile{scratch_};
+        const shown_stacks& side = sides_.side(origin.side);
+        const numbered_frames frames = side.frames(origin.number, scratch_);
+        path_.resize(frames.count);
+        std::uint64_t hash = hash_step(hash_seed, frames.count);
+        for (std::size_t i = 0; i < frames.count; ++i) {
+            path_[i] = number_of(origin.side, frames, i);
+            hash = hash_step(hash, path_[i]);
+        }
+        type_ = side.stack(origin.number).type;
+        const auto known = met_.insert({this, hash_finish(hash), origin});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(met_.size() - 1);
         return known.value;
     }
+    std::size_t kinds() const noexcept { return met_.size(); }
 
-private:
-    void add(const snapshot::module& module) {
-        const auto known = by_path_.insert(module.path);
-        if (!known.is_new) {
-            snapshot::module& here = modules_[known.value - 1];
-            if (module.size > here.size && is_free(here.address, module.size, &here)) {
-                here.size = module.size;
-                reach(here);
-            }
-            if (here.build_id[0] == '\0') here.build_id = module.build_id;
-            return;
-        }
-        snapshot::module placed = module;
-        if (!is_free(placed.address, placed.size, nullptr)) placed.address = end_;
-        modules_.push_back(placed);
-        known.value = modules_.size();
-        reach(placed);
-    }
-
-    void reach(const snapshot::module& module) {
-        constexpr std::uint64_t page = 4096;
-        const std::uint64_t end = module.address + module.size;
-        if (end > end_) end_ = (end + page - 1) / page * page;
-    }
-
-    bool is_free(std::uint64_t address, std::uint64_t size, const snapshot::module* but) const {
-        for (const snapshot::module& each : modules_) {
-            if (&each == but) continue;
-            if (address < each.address + each.size && each.address < address + size) return false;
+    // Whether the stack that kind_of() looks up is equal to one that was met.
+    bool is_equal_to(stack_origin other) {
+        const borrowed_memory meanwhile{scratch_};
+        const shown_stacks& side = sides_.side(other.side);
+        if (std::strcmp(side.stack(other.number).type, type_) != 0) return false;
+        const numbered_frames frames = side.frames(other.number, scratch_);
+        if (frames.count != path_.size()) return false;
+        for (std::size_t i = 0; i < frames.count; ++i) {
+            if (number_of(other.side, frames, i) != path_[i]) return false;
         }
         return true;
     }
 
-    // Null if the module is not in the list. Most frames share the text of their module's path with
-    // others.
-    const snapshot::module* module_of(const snapshot::frame& frame) {
-        const auto known = by_text_.insert(frame.module);
-        if (known.is_new) {
-            const std::size_t* const number = by_path_.find(frame.module);
-            known.value = number != nullptr ? *number : 0;
-        }
-        return known.value != 0 ? &modules_[known.value - 1] : nullptr;
+private:
+    std::uint32_t number_of(std::size_t side, const numbered_frames& frames, std::size_t at) {
+        return known_[side]->find(
+            frames, at, [this](const snapshot::frame& frame) { return book_.number_of(frame); });
     }
 
-    std::uint64_t address_of(const snapshot::frame& frame) {
-        const snapshot::module* const module = module_of(frame);
-        return module != nullptr && frame.address != 0 ? module->address + frame.offset
-                                                       : frame.address;
+    const derived_stacks& sides_;
+    arena scratch_;
+    frame_book book_;
+    list<numbers_of_frames*> known_;  // of each side
+    list<std::uint32_t> path_;        // the frames of the stack that is looked up
+    const char* type_ = "";
+    table<matched_key, std::uint32_t> met_;
+};
+
+inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept {
+    return met.hash == wanted.hash && wanted.of->is_equal_to(met.origin);
+}
+
+class matched_stacks {
+public:
+    // Throws std::bad_alloc.
+    matched_stacks(arena& memory, const derived_stacks& sides) : origins_(memory), begins_(memory) {
+        arena scratch;
+        list<std::uint32_t> kinds{scratch};
+        stack_matcher matcher{scratch, sides};
+        for_each_origin(sides,
+                        [&](stack_origin origin) { kinds.push_back(matcher.kind_of(origin)); });
+        begins_.resize(matcher.kinds() + 1);
+        for (const std::uint32_t kind : kinds) ++begins_[kind + std::size_t{1}];
+        for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
+        list<std::uint32_t> next{scratch};
+        next.reserve(begins_.size());
+        for (const std::uint32_t begin : begins_) next.push_back(begin);
+        origins_.resize(kinds.size());
+        std::size_t at = 0;
+        for_each_origin(sides,
+                        [&](stack_origin origin) { origins_[next[kinds[at++]]++] = origin; });
     }
 
-    const snapshot::frame* moved(const snapshot::frame* frames, std::size_t count) {
-        bool is_same = true;
-        for (std::size_t i = 0; i < count && is_same; ++i) {
-            is_same = address_of(frames[i]) == frames[i].address;
+    // Calls work(equal, count) for each kind, in the order in which they were met.
+    template <class Work>
+    void for_each(const Work& work) const {
+        for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
+            work(origins_.data() + begins_[i], std::size_t{begins_[i + 1]} - begins_[i]);
         }
-        if (is_same) return frames;
-        list<snapshot::frame> copy{memory_};
-        copy.reserve(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            copy.push_back(frames[i]).address = address_of(frames[i]);
-        }
-        return copy.data();
     }
 
-    arena& memory_;
-    list<snapshot::module> modules_;
-    table<text, std::size_t> by_path_;         // numbers from 1
-    table<const void*, std::size_t> by_text_;  // by the address of the text; 0: none
-    table<const void*, const snapshot::frame*> moved_;
-    std::uint64_t end_ = 0;  // behind all modules
+private:
+    template <class Work>
+    static void for_each_origin(const derived_stacks& sides, const Work& work) {
+        for (std::uint32_t side = 0; side < sides.side_count(); ++side) {
+            const std::size_t count = sides.side(side).count();
+            for (std::uint32_t i = 0; i < count; ++i) work(stack_origin{side, i});
+        }
+    }
+
+    list<stack_origin> origins_;  // equal ones side by side
+    list<std::uint32_t> begins_;  // where each kind begins there, and the end
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
-#endif  // ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+#endif  // ALLOCSCOPE_GROUPING_MATCHED_STACKS_HPP
 
 // same_threads.hpp - the threads of several snapshots as one list, each of them once.
 
@@ -46386,33 +46887,43 @@ public:
     explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
 
     // Call it for all parts first.
-    void see(const snapshot& part) {
+    void see(const shown_stacks& part) {
         cut_directory cuts[2];
-        for (const snapshot::row& row : part) see(row.file, path_of(row), cuts);
-        for (const snapshot::stack& stack : part.stacks()) see(stack.file, path_of(stack), cuts);
+        for (const snapshot::row& row : part.rows()) see(row.file, path_of(row), cuts);
+        for (std::size_t i = 0; i < part.count(); ++i) {
+            const snapshot::stack stack = part.stack(i);
+            see(stack.file, path_of(part, i, stack), cuts);
+        }
         for (std::size_t i = 0; i < 2; ++i) {
             if (cuts[i].is_known) meet(cuts_[i], cuts[i].directory, are_alike_[i]);
         }
     }
 
-    // The name of the file of a row or a stack.
-    template <class Row>
-    const char* file_of(const Row& row) {
-        const text path = path_of(row);
-        if (path.empty()) return row.file;
-        const auto known = names_.insert(path);
-        if (known.is_new) known.value = named(path, row.file);
-        return known.value;
+    const char* file_of(const snapshot::row& row) { return file_of(path_of(row), row.file); }
+    const char* file_of(const shown_stacks& part, std::size_t number,
+                        const snapshot::stack& stack) {
+        return file_of(path_of(part, number, stack), stack.file);
     }
 
 private:
     // Absolute and relative paths have no common directory.
     static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
 
-    template <class Row>
-    static text path_of(const Row& row) noexcept {
+    static text path_of(const snapshot::row& row) noexcept {
         if (row.line == 0 || row.user_frame >= row.frame_count) return {};
         return row.frames[row.user_frame].file;
+    }
+    static text path_of(const shown_stacks& part, std::size_t number,
+                        const snapshot::stack& stack) {
+        if (stack.line == 0 || stack.user_frame >= stack.frame_count) return {};
+        return part.frame_at(number, stack.user_frame, false)->file;
+    }
+
+    const char* file_of(text path, const char* file) {
+        if (path.empty()) return file;
+        const auto known = names_.insert(path);
+        if (known.is_new) known.value = named(path, file);
+        return known.value;
     }
 
     static void see(text file, text path, cut_directory* cuts) noexcept {
@@ -46448,93 +46959,89 @@ private:
 
 class merged_stacks {
 public:
-    // What the result points to lies in `memory` and in the parts. Throws std::bad_alloc.
-    merged_stacks(arena& memory, arena& scratch, const snapshot* parts, std::size_t count,
-                  bool is_difference)
+    // Adds to `made`, whose memory is `memory`. What rows() point to lies there and in the parts.
+    // Throws std::bad_alloc.
+    merged_stacks(arena& memory, arena& scratch, derived_stacks& made, const shown_stacks* parts,
+                  std::size_t count, bool is_difference)
         : memory_(memory),
-          scratch_(scratch),
+          made_(made),
           is_difference_(is_difference),
           names_(memory),
-          modules_(memory),
+          modules_(*memory.make<merged_modules>(memory)),
           threads_(memory, scratch),
           first_threads_(scratch),
           numbers_(scratch),
-          stacks_(memory),
           rows_(scratch),
           places_(scratch),
           row_sums_(scratch) {
+        for (std::size_t i = 0; i < count; ++i) add_part(parts[i]);
+        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        made.move_frames(modules_);
+        for (const snapshot::module& module : modules_.modules()) made.modules().push_back(module);
+        add_stacks(scratch);
         for (std::size_t i = 0; i < count; ++i) {
-            names_.see(parts[i]);
-            modules_.add(parts[i].modules());
-            add_threads(parts[i]);
-        }
-        add_stacks(parts, count);
-        for (std::size_t i = 0; i < count; ++i) {
-            for (const snapshot::row& row : parts[i]) add(row);
+            for (const snapshot::row& row : parts[i].rows()) add(row);
         }
         finish_rows();
     }
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
-    stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),
-                stacks_.size(),
-                modules_.modules().data(),
-                modules_.modules().size(),
-                threads_.all().data(),
-                threads_.all().size()};
-    }
 
 private:
-    // A thread that several parts have is added once.
-    void add_threads(const snapshot& part) {
-        first_threads_.push_back(numbers_.size());
-        for (const snapshot::thread& each : part.allocating_threads()) {
-            numbers_.push_back(threads_.number_of(each));
-        }
+    void add_part(const shown_stacks& part) {
+        names_.see(part);
+        made_.add_side(part);
+        part.with_modules([this](const snapshot::module* modules, std::size_t count) {
+            modules_.add(modules, count);
+        });
+        add_threads(part);
     }
 
-    void add_stacks(const snapshot* parts, std::size_t count) {
-        struct merged_stack : changed_stack {
-            std::size_t number;
-            bool has_unknown_threads;
-            bool lacks_details;
-            snapshot::stack_details* details;
-        };
-        table<stack_names, merged_stack> merged{scratch_};
-        parts_of_stacks threads{memory_, scratch_};
-        for (std::size_t i = 0; i < count; ++i) {
-            for (const snapshot::stack& stack : parts[i].stacks()) {
-                const auto at = merged.insert({&stack});
-                if (at.is_new) {
-                    at.value.number = merged.size() - 1;
-                    at.value.sum = without_numbers(stack);
-                    at.value.sum.file = names_.file_of(stack);
-                    at.value.sum.frames = modules_.frames_of(stack.frames, stack.frame_count);
-                }
-                at.value.add(stack, true);
-                if (stack.thread_count == 0) at.value.has_unknown_threads = true;
-                if (stack.details == nullptr) at.value.lacks_details = true;
-                if (!at.value.lacks_details) {
-                    if (at.is_new) at.value.details = memory_.make<snapshot::stack_details>();
-                    add_details(*at.value.details, *stack.details);
-                }
-                for_each_part(stack, [&](snapshot::thread_part part) {
-                    part.thread = numbers_[first_threads_[i] + part.thread];
-                    threads.add(at.value.number, part);
-                });
+    // A thread that several parts have is added once.
+    void add_threads(const shown_stacks& part) {
+        first_threads_.push_back(numbers_.size());
+        part.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                numbers_.push_back(threads_.number_of(threads[i]));
             }
-        }
-        stacks_.reserve(merged.size());
-        for (auto& each : merged) {
-            if (!each.value.lacks_details) each.value.sum.details = each.value.details;
-            stacks_.push_back(each.value.finished());
-        }
-        threads.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
-            if (merged.begin()[number].value.has_unknown_threads) return;
-            set_threads(stacks_[number], of_stack, memory_);
         });
-        sort_stacks(stacks_, scratch_, is_difference_);
+    }
+
+    void add_stacks(arena& scratch) {
+        arena meanwhile;
+        const matched_stacks matched{meanwhile, made_};
+        matched.for_each([this](const stack_origin* equal, std::size_t count) {
+            const borrowed_memory for_one{step_};
+            add_sum(equal, count);
+        });
+        made_.sort_by_size(is_difference_, scratch);
+    }
+
+    void add_sum(const stack_origin* equal, std::size_t count) {
+        changed_stack sum{};
+        sum_of_details details{memory_};
+        bool has_unknown_threads = false;
+        parts_of_stacks parts{memory_, step_};
+        for (std::size_t i = 0; i < count; ++i) {
+            const shown_stacks& side = made_.side(equal[i].side);
+            const snapshot::stack stack = side.stack(equal[i].number);
+            if (i == 0) {
+                sum.sum = without_numbers(stack);
+                sum.sum.file = names_.file_of(side, equal[i].number, stack);
+            }
+            sum.add(stack, true);
+            has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
+            details.add(stack.details);
+            for_each_part(stack, [&](snapshot::thread_part part) {
+                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                parts.add(0, part);
+            });
+        }
+        sum.sum.details = details.sum();
+        parts.for_each([&](std::size_t, const list<snapshot::thread_part>& of_stack) {
+            if (!has_unknown_threads) set_threads(sum.sum, of_stack, memory_);
+        });
+        made_.add(sum.finished(), equal[0]);
     }
 
     void add(const snapshot::row& row) {
@@ -46562,10 +47069,11 @@ private:
     // A stack that several parts have is one stack. So the stacks of a row are counted, not added
     // up.
     void finish_rows() {
-        if (stacks_.size() != 0) {
+        if (made_.count() != 0) {
             for (row_of_stacks& each : row_sums_) each.sum.sites = 0;
         }
-        for (const snapshot::stack& stack : stacks_) {
+        for (std::size_t i = 0; i < made_.count(); ++i) {
+            const snapshot::stack stack = made_.stack(i);
             if (stack.objects == 0 && stack.bytes == 0) continue;
             const std::size_t place = places_.meet(stack).number;
             if (place < row_sums_.size()) ++row_sums_[place].sum.sites;
@@ -46577,14 +47085,14 @@ private:
     }
 
     arena& memory_;
-    arena& scratch_;
+    derived_stacks& made_;
+    arena step_;  // for one stack
     const bool is_difference_;
     merged_names names_;
-    merged_modules modules_;
+    merged_modules& modules_;
     same_threads threads_;
     list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
-    list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
-    list<snapshot::stack> stacks_;
+    list<std::size_t> numbers_;        // for each thread of each part, its number in the result
     list<snapshot::row> rows_;
     place_numbers places_;
     list<row_of_stacks> row_sums_;  // for each place
@@ -46617,14 +47125,24 @@ inline std::int64_t began_unix_ns(const snapshot::window_info& info) noexcept {
     return info.taken_unix_ns - static_cast<std::int64_t>(info.duration_ns);
 }
 
+// Null if no modules are known.
+inline const snapshot::module* program_of(const shown_stacks& part) {
+    const snapshot::module* first = nullptr;
+    part.with_modules([&first](const snapshot::module* modules, std::size_t count) {
+        if (count != 0) first = modules;
+    });
+    return first;
+}
+
 // The number of a process is used again, and containers have their own numbers. The program then
 // lies at another address, unless it is always loaded at the same one.
-inline bool is_same_process(const snapshot& a, const snapshot& b) {
-    if (a.info().process_id == 0 || a.info().process_id != b.info().process_id) return false;
-    const auto modules = a.modules();
-    const auto others = b.modules();
-    if (modules.empty() || others.empty()) return true;
-    return text{modules[0].path} != text{others[0].path} || modules[0].address == others[0].address;
+inline bool is_same_process(const shown_stacks& a, const shown_stacks& b) {
+    const std::uint64_t process = a.rows().info().process_id;
+    if (process == 0 || process != b.rows().info().process_id) return false;
+    const snapshot::module* const program = program_of(a);
+    const snapshot::module* const other = program_of(b);
+    if (program == nullptr || other == nullptr) return true;
+    return text{program->path} != text{other->path} || program->address == other->address;
 }
 
 // Two windows, one after the other, may seem to overlap by the difference of two clocks.
@@ -46640,22 +47158,25 @@ inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_
 }
 
 // Two windows of one thread each, of different threads, own different objects.
-inline bool has_common_thread(const snapshot& a, const snapshot& b) {
-    if (a.info().from == threads::all || b.info().from == threads::all) return true;
-    const auto known = a.allocating_threads();
-    const auto others = b.allocating_threads();
-    if (known.empty() || others.empty()) return true;
-    for (const snapshot::thread& each : known) {
-        for (const snapshot::thread& other : others) {
-            if (each.number == other.number) return true;
-        }
-    }
-    return false;
+inline bool has_common_thread(const shown_stacks& a, const shown_stacks& b) {
+    if (a.rows().info().from == threads::all || b.rows().info().from == threads::all) return true;
+    bool has_common = false;
+    a.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+        b.with_threads([&](const snapshot::thread* others, std::size_t other_count) {
+            has_common = count == 0 || other_count == 0;
+            for (std::size_t i = 0; i < count * other_count; ++i) {
+                const bool is_common =
+                    threads[i / other_count].number == others[i % other_count].number;
+                has_common = has_common || is_common;
+            }
+        });
+    });
+    return has_common;
 }
 
 // "snapshot 2 (window "load", process 123)"
-inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t number) {
-    const snapshot::window_info& info = parts[number].info();
+inline std::string name_of_part(const std::vector<sourced_snapshot>& parts, std::size_t number) {
+    const snapshot::window_info& info = parts[number].rows.info();
     arena memory;
     text_out name{memory};
     name << "snapshot " << decimal{number + 1} << " (window \"";
@@ -46667,24 +47188,28 @@ inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t 
 }
 
 // Returns "", or why these cannot become one snapshot, with the remedy.
-inline std::string why_not_merged(const std::vector<snapshot>& parts) {
+inline std::string why_not_merged(const std::vector<sourced_snapshot>& parts) {
+    if (parts.size() < 2) return {};
+    std::vector<shown_stacks> stacks;
+    for (const sourced_snapshot& part : parts) stacks.push_back(part.stacks());
     for (std::size_t i = 1; i < parts.size(); ++i) {
-        const snapshot::window_info& info = parts[i].info();
-        if (info.is_difference != parts[0].info().is_difference) {
+        const snapshot::window_info& info = parts[i].rows.info();
+        if (info.is_difference != parts[0].rows.info().is_difference) {
             const std::size_t difference = info.is_difference ? i : 0;
             return name_of_part(parts, difference) + " is a difference, and " +
                    name_of_part(parts, difference == 0 ? i : 0) +
                    " is none; merge the snapshots before subtracting";
         }
-        if (parts[i].has_stacks() != parts[0].has_stacks()) {
-            const std::size_t without = parts[i].has_stacks() ? 0 : i;
+        if (stacks[i].are_known() != stacks[0].are_known()) {
+            const std::size_t without = stacks[i].are_known() ? 0 : i;
             return name_of_part(parts, without) +
                    " has no stacks: its window recorded counters only; merge it with others of"
                    " its kind";
         }
         for (std::size_t k = 0; k < i; ++k) {
-            if (!is_same_process(parts[i], parts[k]) || info.is_difference ||
-                !is_same_time(info, parts[k].info()) || !has_common_thread(parts[i], parts[k])) {
+            if (!is_same_process(stacks[i], stacks[k]) || info.is_difference ||
+                !is_same_time(info, parts[k].rows.info()) ||
+                !has_common_thread(stacks[i], stacks[k])) {
                 continue;
             }
             return name_of_part(parts, k) + " and " + name_of_part(parts, i) +
@@ -46792,15 +47317,15 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
 }
 
 // The maximum over several windows of one process, the sum over several processes.
-inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count) {
+inline std::uint64_t sum_of_own_memory(const std::vector<shown_stacks>& parts) {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        std::uint64_t most = parts[i].info().own_memory_bytes;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        std::uint64_t most = parts[i].rows().info().own_memory_bytes;
         bool is_first = true;
-        for (std::size_t k = 0; k < count; ++k) {
+        for (std::size_t k = 0; k < parts.size(); ++k) {
             if (k == i || !is_same_process(parts[i], parts[k])) continue;
             is_first = is_first && k > i;
-            const std::uint64_t other = parts[k].info().own_memory_bytes;
+            const std::uint64_t other = parts[k].rows().info().own_memory_bytes;
             if (other > most) most = other;
         }
         if (is_first) sum += most;
@@ -46867,7 +47392,8 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Everything but losses, families, time series, and resident memory, which processes share.
+// Everything but own memory, losses, families, time series, and resident memory, which processes
+// share.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();
@@ -46902,43 +47428,34 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
     info.name = common_text(parts, count, [](const info_type& part) { return part.name; });
     info.command = common_text(parts, count, [](const info_type& part) { return part.command; });
     info.window = 0;
-    info.own_memory_bytes = sum_of_own_memory(parts, count);
     info.estimates = sum_of_estimates(parts, count);
     return info;
 }
 
 // --- all together ---
 
-// The parts, in the memory of the block.
-struct kept_parts {
-    snapshot* first;
-    std::size_t count;
-};
-
-inline void let_go_of_parts(void* kept) {
-    auto& parts = *static_cast<kept_parts*>(kept);
-    for (std::size_t i = 0; i < parts.count; ++i) parts.first[i].~snapshot();
-}
-
-// Null if memory was refused.
-inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
+// Without a snapshot if memory was refused.
+inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
     snapshot_block block;
-    if (!block.has_memory()) return nullptr;
-    snapshot::window_info info = merged_info(parts, count);
+    if (!block.has_memory()) return {refused_snapshot()};
+    std::vector<snapshot> rows_of_parts;
+    for (const sourced_snapshot& part : given) rows_of_parts.push_back(part.rows);
+    const std::size_t count = given.size();
+    snapshot::window_info info = merged_info(rows_of_parts.data(), count);
+    const stack_source* source = nullptr;
     arena scratch;
     const bool is_made = is_done_with_memory([&] {
-        arena& memory = block.memory();
-        auto* kept = memory.make<kept_parts>();
-        kept->first = static_cast<snapshot*>(memory.allocate(count * sizeof(snapshot)));
-        block.keep({kept, &let_go_of_parts});
-        for (; kept->count < count; ++kept->count) {
-            ::new (static_cast<void*>(kept->first + kept->count)) snapshot{parts[kept->count]};
-        }
-        const merged_stacks sums{memory, scratch, parts, count, info.is_difference};
+        kept_snapshots& kept = keep_snapshots(block, rows_of_parts.data(), count);
+        arena& memory = kept.memory();
+        const snapshot* const parts = kept.begin();
+        std::vector<shown_stacks> stacks;
+        for (std::size_t i = 0; i < count; ++i) stacks.emplace_back(parts[i], given[i].source);
+        info.own_memory_bytes = sum_of_own_memory(stacks);
+        auto* const made = memory.make<derived_stacks>(memory);
+        const merged_stacks sums{memory, scratch, *made, stacks.data(), count, info.is_difference};
         block.add_rows(sums.rows(), info, scratch);
-        if (parts[0].has_stacks()) {
-            block.set_stacks(*memory.make<stack_table>(sums.table_of_stacks()));
-        }
+        if (stacks[0].are_known()) set_stacks(block, *made);
+        if (!made->are_laid_out()) source = memory.make<stack_source>(made->source());
         list<snapshot::family> families{scratch};
         add_families(families, parts, count);
         block.add_families(families);
@@ -46951,7 +47468,26 @@ inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
         info.losses = losses.data();
         info.loss_count = losses.size();
     });
-    return is_made ? block.finish(info) : nullptr;
+    if (!is_made) return {refused_snapshot()};
+    return {snapshot{block.finish(info)}, source};
+}
+
+inline bool merge(const std::vector<sourced_snapshot>& parts, sourced_snapshot& into,
+                  std::string& error) {
+    std::vector<sourced_snapshot> known;
+    for (const sourced_snapshot& part : parts) {
+        if (!is_of_no_window(part.rows)) known.push_back(part);
+    }
+    error = why_not_merged(known);
+    if (!error.empty()) return false;
+    if (known.size() < 2) {
+        into = known.empty() ? sourced_snapshot{} : known[0];
+        return true;
+    }
+    into = merged(known);
+    const bool is_made = into.rows.info().merged_windows != 0;
+    if (!is_made) error = "there is not enough memory to merge the snapshots";
+    return is_made;
 }
 
 }  // namespace detail
@@ -46965,20 +47501,12 @@ inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
 // Throws std::bad_alloc.
 inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
     const pause_recording quietly;
-    std::vector<snapshot> known;
-    for (const snapshot& part : parts) {
-        if (!detail::is_of_no_window(part)) known.push_back(part);
-    }
-    error = detail::why_not_merged(known);
-    if (!error.empty()) return false;
-    if (known.size() < 2) {
-        into = known.empty() ? snapshot{} : known[0];
-        return true;
-    }
-    detail::snapshot_data* const made = detail::merged(known.data(), known.size());
-    if (made == nullptr) error = "there is not enough memory to merge the snapshots";
-    if (made != nullptr) into = snapshot{made};
-    return made != nullptr;
+    std::vector<detail::sourced_snapshot> given;
+    for (const snapshot& part : parts) given.push_back({part});
+    detail::sourced_snapshot made;
+    if (!detail::merge(given, made, error)) return false;
+    into = made.rows;
+    return true;
 }
 
 // The same, but throws report_error.
@@ -47183,105 +47711,108 @@ bool has_other_numbers(const Stack& of) noexcept {
     return all != 0;
 }
 
+// The parts of threads that stay, in `memory`.
+inline void keep_part(list<snapshot::thread_part>& kept, const snapshot::thread_part& part,
+                      arena& memory) {
+    snapshot::thread_part& made = kept.push_back(part);
+    if (part.details != nullptr) {
+        made.details = memory.make<snapshot::stack_details>(*part.details);
+    }
+}
+
 class subtracted_stacks {
 public:
-    // Throws std::bad_alloc.
-    subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
+    // Adds to `made`, whose memory is `memory`. Throws std::bad_alloc.
+    subtracted_stacks(arena& memory, derived_stacks& made, const shown_stacks& later,
+                      const shown_stacks& earlier)
         : memory_(memory),
-          stacks_(memory),
-          modules_(memory),
+          made_(made),
           threads_(memory, scratch_, are_two_processes(later, earlier)) {
-        add(later, true);
-        add(earlier, false);
-        finish();
-    }
-
-    stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),  stacks_.size(),        modules_.data(),
-                modules_.size(), threads_.all().data(), threads_.all().size()};
+        add_side(later);
+        add_side(earlier);
+        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        arena meanwhile;
+        const matched_stacks matched{meanwhile, made};
+        matched.for_each([this](const stack_origin* equal, std::size_t count) {
+            const borrowed_memory for_one{step_};
+            add(equal, count);
+        });
+        made.sort_by_size(true, scratch_);
     }
 
 private:
-    struct subtracted : changed_stack {
-        std::size_t number;
-        bool has_changed_part;
-        bool has_unknown_threads;
-        bool lacks_details;
-        snapshot::stack_details* details;
-    };
-
-    void add(const snapshot& side, bool is_later) {
-        for (const snapshot::module& module : side.modules()) {
-            if (has_module_.insert(module.path).is_new) modules_.push_back(module);
-        }
-        list<std::size_t> numbers{
-            scratch_};  // for each thread of this side, its index in `threads_`
-        for (const snapshot::thread& each : side.allocating_threads()) {
-            numbers.push_back(threads_.number_of(each));
-        }
-        for (const snapshot::stack& stack : side.stacks()) {
-            const auto at = merged_.insert({&stack});
-            subtracted& here = at.value;
-            if (at.is_new) {
-                here.number = merged_.size() - 1;
-                here.sum = without_numbers(stack);
-            }
-            here.add(stack, is_later);
-            if (stack.thread_count == 0) here.has_unknown_threads = true;
-            if (stack.details == nullptr) here.lacks_details = true;
-            if (!here.lacks_details) {
-                if (at.is_new) here.details = memory_.make<snapshot::stack_details>();
-                if (is_later) {
-                    detail::add_details(*here.details, *stack.details);
-                } else {
-                    subtract_details(*here.details, *stack.details);
+    void add_side(const shown_stacks& side) {
+        made_.add_side(side);
+        side.with_modules([this](const snapshot::module* modules, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                if (has_module_.insert(modules[i].path).is_new) {
+                    made_.modules().push_back(modules[i]);
                 }
             }
+        });
+        first_threads_[made_.side_count() - 1] = numbers_.size();
+        side.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                numbers_.push_back(threads_.number_of(threads[i]));
+            }
+        });
+    }
+
+    // Adds what equal stacks have more on the later side.
+    void add(const stack_origin* equal, std::size_t count) {
+        changed_stack change{};
+        snapshot::stack_details details{};
+        bool has_details = true;
+        bool has_unknown_threads = false;
+        parts_of_stacks parts{step_, step_};
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool is_later = equal[i].side == 0;
+            const snapshot::stack stack = made_.side(equal[i].side).stack(equal[i].number);
+            if (i == 0) change.sum = without_numbers(stack);
+            change.add(stack, is_later);
+            has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
+            has_details = has_details && stack.details != nullptr;
+            if (has_details && is_later) detail::add_details(details, *stack.details);
+            if (has_details && !is_later) subtract_details(details, *stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
-                if (!is_later) part = negated(part, scratch_);
-                part.thread = numbers[part.thread];
-                parts_.add(here.number, part);
+                if (!is_later) part = negated(part, step_);
+                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                parts.add(0, part);
             });
         }
-    }
-
-    void finish() {
-        list<snapshot::thread_part> changed{scratch_};
-        parts_.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
-            subtracted& here = merged_.begin()[number].value;
-            if (here.has_unknown_threads) return;
-            changed.clear();
+        if (has_details) change.sum.details = &details;
+        bool has_changed = has_other_numbers(change.sum);
+        list<snapshot::thread_part> changed{step_};
+        parts.for_each([&](std::size_t, const list<snapshot::thread_part>& of_stack) {
+            if (has_unknown_threads) return;
             for (const snapshot::thread_part& part : of_stack) {
                 const bool has_numbers = has_other_numbers(part);
-                here.has_changed_part = here.has_changed_part || has_numbers;
+                has_changed = has_changed || has_numbers;
                 if (has_numbers || numbers_of(part).lifetime_us != 0) changed.push_back(part);
             }
-            set_threads(here.sum, changed, memory_);
         });
-        for (auto& each : merged_) {
-            subtracted& here = each.value;
-            if (!here.lacks_details) here.sum.details = here.details;
-            if (here.has_changed_part || has_other_numbers(here.sum)) {
-                stacks_.push_back(here.finished());
-            }
-        }
-        sort_stacks(stacks_, scratch_, true);
+        if (!has_changed) return;
+        list<snapshot::thread_part> kept{step_};
+        for (const snapshot::thread_part& part : changed) keep_part(kept, part, memory_);
+        set_threads(change.sum, kept, memory_);
+        if (has_details) change.sum.details = memory_.make<snapshot::stack_details>(details);
+        made_.add(change.finished(), equal[0]);
     }
 
-    static bool are_two_processes(const snapshot& later, const snapshot& earlier) noexcept {
-        const std::uint64_t one = later.info().process_id;
-        const std::uint64_t other = earlier.info().process_id;
+    static bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {
+        const std::uint64_t one = later.rows().info().process_id;
+        const std::uint64_t other = earlier.rows().info().process_id;
         return one != 0 && other != 0 && one != other;
     }
 
     arena& memory_;
+    derived_stacks& made_;
     arena scratch_;
-    table<stack_names, subtracted> merged_{scratch_};
-    parts_of_stacks parts_{memory_, scratch_};
-    table<text, bool> has_module_{scratch_};
-    list<snapshot::stack> stacks_;
-    list<snapshot::module> modules_;
+    arena step_;  // for one stack
     same_threads threads_;
+    table<text, bool> has_module_{scratch_};
+    list<std::size_t> numbers_{scratch_};  // for each thread of each side, its number in the result
+    std::size_t first_threads_[2] = {};    // for each side, where its threads begin there
 };
 
 }  // namespace detail
@@ -47299,23 +47830,25 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Lies in the memory of the block.
-struct sides_of_difference {
-    snapshot rows;  // the difference as every program can make it
-    snapshot later;
-    snapshot earlier;
-};
-
-inline void let_go_of_sides(void* kept) {
-    static_cast<sides_of_difference*>(kept)->~sides_of_difference();
+// `source`: the later snapshot, and behind it the earlier one.
+inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto* const sides = static_cast<const snapshot*>(source);
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (!sides[i].has_stacks() && !is_of_no_window(sides[i])) refuse_memory();  // nor this one
+    }
+    derived_stacks change{made.memory};
+    subtracted_stacks{made.memory, change, shown_stacks{sides[0]}, shown_stacks{sides[1]}};
+    made.table = change.table(made.memory);
 }
 
-inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
-    const auto& sides = *static_cast<const sides_of_difference*>(source);
-    for (const snapshot* side : {&sides.later, &sides.earlier}) {
-        if (!side->has_stacks() && !is_of_no_window(*side)) refuse_memory();  // nor has this one
-    }
-    made.table = subtracted_stacks{made.memory, sides.later, sides.earlier}.table_of_stacks();
+// The source of the stacks, in the memory of the block.
+inline const stack_source* subtracted_source(arena& memory, const snapshot* sides,
+                                             const stack_source* later,
+                                             const stack_source* earlier) {
+    auto* const change = memory.make<derived_stacks>(memory);
+    subtracted_stacks{memory, *change, shown_stacks{sides[0], later},
+                      shown_stacks{sides[1], earlier}};
+    return memory.make<stack_source>(change->source());
 }
 
 inline snapshot::family negated(const snapshot::family& family) noexcept {
@@ -47343,41 +47876,52 @@ inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::windo
     return a.info().*what && (is_of_no_window(b) || b.info().*what);
 }
 
-// Null if memory was refused.
-inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& later,
-                                       const snapshot& earlier) {
+// Without a snapshot if memory was refused. With sources the stacks are subtracted at once, and
+// otherwise when somebody asks for them.
+inline sourced_snapshot whole_difference(const snapshot& rows, const sourced_snapshot& later,
+                                         const sourced_snapshot& earlier, bool needs_stacks) {
     snapshot_block block;
-    if (!block.has_memory()) return nullptr;
+    if (!block.has_memory()) return {refused_snapshot()};
     snapshot::window_info info = rows.info();
-    info.has_details = have_both(later, earlier, &snapshot::window_info::has_details);
-    info.has_peak_details = have_both(later, earlier, &snapshot::window_info::has_peak_details);
+    info.has_details = have_both(later.rows, earlier.rows, &snapshot::window_info::has_details);
+    info.has_peak_details =
+        have_both(later.rows, earlier.rows, &snapshot::window_info::has_peak_details);
+    const stack_source* source = nullptr;
     const bool is_made = is_done_with_memory([&] {
-        void* const place = block.memory().allocate(sizeof(sides_of_difference));
-        auto* const sides = ::new (place) sides_of_difference{rows, later, earlier};
-        block.keep({sides, &let_go_of_sides});
+        const snapshot all[] = {rows, later.rows, earlier.rows};
+        kept_snapshots& kept = keep_snapshots(block, all, 3);
+        const snapshot* const sides = kept.begin() + 1;
         block.set_stacks(&find_subtracted_stacks, sides);
+        const bool has_source = later.source != nullptr || earlier.source != nullptr;
+        if (has_source && needs_stacks) {
+            source = subtracted_source(kept.memory(), sides, later.source, earlier.source);
+        }
         arena scratch;
         list<snapshot::family> families{scratch};
-        subtract_families(families, later.info(), earlier.info());
+        subtract_families(families, later.rows.info(), earlier.rows.info());
         block.add_families(families);
     });
-    if (!is_made) return nullptr;
+    if (!is_made) return {refused_snapshot()};
     snapshot_data* const made = block.finish(info);
     made->rows = rows.begin();
     made->row_count = rows.size();
     made->live_objects = rows.live_objects();
     made->live_bytes = rows.live_bytes();
-    return made;
+    return {snapshot{made}, source};
+}
+
+inline sourced_snapshot difference(const sourced_snapshot& later, const sourced_snapshot& earlier,
+                                   bool needs_stacks) {
+    const pause_recording quietly;
+    const snapshot rows = later.rows.difference_from(earlier.rows);
+    if (!rows.info().is_difference) return {rows};  // both come from no window
+    return whole_difference(rows, later, earlier, needs_stacks);
 }
 
 }  // namespace detail
 
 inline snapshot difference(const snapshot& later, const snapshot& earlier) {
-    const pause_recording quietly;
-    const snapshot rows = later.difference_from(earlier);
-    if (!rows.info().is_difference) return rows;  // both come from no window
-    detail::snapshot_data* const made = detail::whole_difference(rows, later, earlier);
-    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+    return detail::difference({later}, {earlier}, false).rows;
 }
 
 ALLOCSCOPE_NAMESPACE_END

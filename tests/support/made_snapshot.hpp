@@ -281,7 +281,8 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.merged_windows,
                 about.memory,
                 about.has_details,
-                about.has_details};
+                about.has_details,
+                false};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,

@@ -225,7 +225,10 @@ def says_what_is_wrong(program):
     refuses([], "no command is given", "allocscope run [options] -- COMMAND")
     refuses(["--"], "no command is given")
     refuses(["--record", "all", "--", program], '"all"', "exact, sampled or counters")
-    refuses(["--sample-bytes", "0", program], '"0"', "from 1 to")
+    refuses(["--sample-bytes", "0", program], '"0"', "from 1 to 1T")
+    refuses(["--sample-bytes", "2T", program], '"2T"', "from 1 to 1T")
+    for wrong in ("64KB", "K", "1.5M", "4 K", "-1", ""):
+        refuses(["--sample-bytes=" + wrong, program], f'"{wrong}"', "such as 4096, 64K, 10MiB")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
     refuses(["--frames", "-1", program], '"-1"')
     refuses(["--every", "0", program], '"0"', "seconds")

@@ -100,8 +100,9 @@ def shows_groups(show, old):
     assert [line[-2] for line in by_size] == ["513..1024", "65..128", "4097..8192"], by_size
     modules = table(show("show", "--by", "module", old))
     assert len(modules) == 1 and modules[0][-1] == "known", modules
-    small = show("show", "--by", "place", "--min-bytes", "2K", old)
-    assert len(table(small)) == 1 and "5000 B" in small, small
+    for least in ("2K", "2k", "2KiB", "2kib", "2048", "4K"):
+        small = show("show", "--by", "place", "--min-bytes", least, old)
+        assert len(table(small)) == 1 and "5000 B" in small, small
     many = show("show", "--min-objects", "2", old)
     assert "make_node" in many and "make_large" not in many, many
     only = show("show", "--only", "make_large", old)
@@ -336,7 +337,8 @@ def refuses(show, folder, old):
     assert 'there is no option "--bye"' in show("show", "--bye", old, code=2)
     assert '--by is "color"; it must be place, type' in show("show", "--by", "color", old, code=2)
     assert '--rows is "-1"; it must be a whole number' in show("show", "--rows=-1", old, code=2)
-    assert '--min-bytes is "5T"' in show("show", "--min-bytes", "5T", old, code=2)
+    assert '--min-bytes is "5TB"; it must be a whole number, such as 4096, 64K, 10MiB' in \
+        show("show", "--min-bytes", "5TB", old, code=2)
     assert "--rows needs a value" in show("show", old, "--rows", code=2)
     assert "there is no such file" in show("show", folder / "none.allocscope", code=2)
     damaged = folder / "damaged.allocscope"
@@ -387,6 +389,10 @@ def keeps_a_time_series(recorder, show, folder):
     times = [moment["at_ns"] for moment in moments]
     assert times == sorted(times), times
     assert moments[-1]["allocations"] > 0, moments
+    assert "alive over time" in show("show", path)
+    change = show("diff", path, path)
+    assert "alive over time  " not in change, change
+    assert f"a difference has nothing alive over time; allocscope show {path} has it" in change
 
 
 def main():

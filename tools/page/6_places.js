@@ -171,7 +171,8 @@ function turn_page(step) {
 
 function start_places() {
   place_columns.forEach((column, number) => {
-    const head = element('th', undefined, column.text === undefined ? 'number' : '');
+    const head = element('th', undefined, 
+                         column.text === undefined ? 'number' : column.name.toLowerCase());
     head.scope = 'col';
     const button = element('button', column.name);
     button.type = 'button';

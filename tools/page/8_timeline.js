@@ -3,6 +3,9 @@
 const timeline = {canvas: by_id('timeline'), hovered: -1};
 const moments = data.moments;  // time in ns, live objects, live bytes, allocations, bytes, mark
 
+// Sampled numbers are estimates.
+const approximately = (number) => (is_sampled ? '~' : '') + number;
+
 function highest(values) {
   return values.reduce((most, value) => Math.max(most, value), 0);
 }
@@ -27,8 +30,9 @@ function draw_timeline() {
   const last = moments[moments.length - 1][0];
   const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
   const most_objects = Math.max(1, highest(moments.map((moment) => moment[1])));
-  const left = 64;
-  const right = width - 64;
+  const margin = is_sampled ? 74 : 64;
+  const left = margin;
+  const right = width - margin;
   const bottom = height - 20;
   const x_of = (time) => last === first ? left : left + (time - first) / (last - first) *
       (right - left);
@@ -44,10 +48,10 @@ function draw_timeline() {
     paint.stroke();
     paint.fillStyle = colors.accent;
     paint.textAlign = 'right';
-    paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
+    paint.fillText(approximately(plain_bytes(Math.round(most_bytes * share))), left - 8, y);
     paint.fillStyle = colors.objects;
     paint.textAlign = 'left';
-    paint.fillText(grouped.format(most_objects * share), right + 8, y);
+    paint.fillText(approximately(grouped.format(most_objects * share)), right + 8, y);
   }
   draw_series(paint, 2, most_bytes, x_of, y_of);
   paint.lineTo(x_of(last), bottom);
@@ -106,10 +110,10 @@ function show_moment(number, x, y) {
   draw_timeline();
   const moment = moments[number];
   show_tip(x, y, [['after ' + duration(moment[0]), 'main'], [moment[5], 'place']], [
-    ['Live bytes', grouped.format(moment[2]), plain_bytes(moment[2])],
-    ['Live objects', grouped.format(moment[1]), ''],
-    ['Allocated bytes', grouped.format(moment[4]), plain_bytes(moment[4])],
-    ['Allocations', grouped.format(moment[3]), '']
+    ['Live bytes', approximately(grouped.format(moment[2])), plain_bytes(moment[2])],
+    ['Live objects', approximately(grouped.format(moment[1])), ''],
+    ['Allocated bytes', approximately(grouped.format(moment[4])), plain_bytes(moment[4])],
+    ['Allocations', approximately(grouped.format(moment[3])), '']
   ]);
 }
 
@@ -126,9 +130,10 @@ function start_timeline() {
   if (moments.length === 0) return;
   by_id('timeline_card').hidden = false;
   const most = highest(moments.map((moment) => moment[2]));
-  const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
-      ' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
-      ' objects (line) alive';
+  const most_objects = highest(moments.map((moment) => moment[1]));
+  const words = grouped.format(moments.length) + ' moments; at most ' +
+      approximately(plain_bytes(most)) + ' (area) and ' +
+      approximately(grouped.format(most_objects)) + ' objects (line) alive';
   by_id('timeline_text').textContent = words;
   const canvas = timeline.canvas;
   canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);

@@ -15,8 +15,9 @@ function how_it_was_recorded() {
   }
   words.push(data.threads === 'all' ? 'all threads' : 'one thread');
   if (!data.is_of_two_windows) {
-    words.push(is_difference ? duration(data.duration_ns) + ' apart'
-                             : 'open for ' + duration(data.duration_ns));
+    const time = duration(data.duration_ns);
+    words.push(!is_difference ? 'open for ' + time
+                              : time + (data.is_backwards ? ' back in time' : ' apart'));
   }
   let text = words.join(', ') + '.';
   if (is_sampled) {
@@ -24,8 +25,11 @@ function how_it_was_recorded() {
         ' cases.';
   }
   if (is_difference) {
-    text += ' All numbers are changes from the earlier snapshot to the later one. Widths and' +
-        ' shares are of the sum of all changes without their signs: red is more, blue is less.';
+    text += ' All numbers are changes from ' +
+        (data.is_backwards ? 'the later snapshot to the earlier one.'
+                           : 'the earlier snapshot to the later one.') +
+        ' Widths and shares are of the sum of all changes without their signs: red is more,' +
+        ' blue is less.';
   }
   return text;
 }
@@ -114,6 +118,10 @@ function write_head() {
   by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
   if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
   if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
+  if (data.is_backwards) {
+    note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
+         ' \u2212 has come.');
+  }
   const totals = data.totals;
   if (has_totals) {
     by_id('totals').append(

@@ -152,7 +152,7 @@ void program_report::write() const {
         if (!is_written) refuse("run", error);
         const bool is_for_people = wanted_.format == allocscope::detail::format_named("text");
         if (path_.empty() && is_for_people) {
-            std::fputs(what_could_name_rows(rows).c_str(), stderr);
+            std::fputs(what_could_name_rows(rows, STDERR_FILENO).c_str(), stderr);
         }
     });
     if (wanted_.explains_memory && !facts_.memory.is_known) say_no_memory();

@@ -1,5 +1,7 @@
 #include "run_options.hpp"
 
+#include "../option_words.hpp"
+
 #include <allocscope/types/frame_rule.hpp>
 
 #include <cctype>
@@ -23,7 +25,7 @@ const char* const run_help =
     "\n"
     "  --record exact|sampled|counters   every allocation with its stack (the default), a\n"
     "                                    sample of them, or totals only\n"
-    "  --sample-bytes N                  mean bytes between two samples (524288)\n"
+    "  --sample-bytes N                  mean bytes between two samples, as 64K or 1MiB (512K)\n"
     "  --frames N                        callers recorded for each stack, 1 to 128 (24)\n"
     "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
     "                                    number of the process, %n the name of the program\n"
@@ -47,7 +49,7 @@ const char* const run_help =
     "                                    which were temporary; slower\n"
     "  --summary                         one line of totals on stderr\n"
     "\n"
-    "An option can also be given in the environment, as ALLOCSCOPE_SAMPLE_BYTES=65536.\n"
+    "An option can also be given in the environment, as ALLOCSCOPE_SAMPLE_BYTES=64K.\n"
     "exit code: that of the program; 2 when it could not be run, and stderr says why\n";
 
 namespace {
@@ -79,8 +81,11 @@ std::string read_record(const std::string& text, run_options& into) {
 }
 
 std::string read_sample_bytes(const std::string& text, run_options& into) {
-    return read_number("--sample-bytes", text, 1, std::uint64_t{1} << 40U,
-                       into.record.sample_bytes);
+    constexpr std::uint64_t most = std::uint64_t{1} << 40U;
+    std::uint64_t& bytes = into.record.sample_bytes;
+    std::string problem = read_amount(text, bytes);
+    if (problem.empty() && (bytes == 0 || bytes > most)) problem = "it must be from 1 to 1T";
+    return problem.empty() ? "" : "--sample-bytes is \"" + text + "\"; " + problem;
 }
 
 std::string read_frames(const std::string& text, run_options& into) {

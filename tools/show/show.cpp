@@ -63,7 +63,7 @@ void say_losses(const char* verb, const allocscope::snapshot& rows) {
 
 int print_shown(const char* verb, const show_request& asked, const shown_snapshot& shown) {
     print_what_is_shown(asked, shown);
-    if (asked.as != shown_as::rows) say_losses(verb, shown.rows);
+    if (asked.as != shown_as::rows) say_losses(verb, shown.of.rows);
     return exit_fine;
 }
 
@@ -121,22 +121,23 @@ int histogram(const arguments& words) {
     asked.key = allocscope::group_key::type;
     shown_snapshot loaded;
     if (!has_loaded("histogram", words, 1, 2, asked, loaded)) return exit_bad_input;
-    if (loaded.parts == nullptr && !loaded.rows.has_stacks()) {
+    if (!loaded.of.stacks().are_known()) {
         return refuse("histogram",
                       asked.files[0] + " has no types: its window recorded counters only");
     }
     std::printf("%12s %16s  %s\n", "objects", "bytes", allocscope::detail::name_of(asked.key));
     std::size_t shown = 0;
-    for (const allocscope::group& each : groups_of(asked, loaded)) {
+    const allocscope::snapshot_groups groups = groups_of(asked, loaded);
+    for (const allocscope::group& each : groups) {
         if (each.objects == 0 && each.bytes == 0) continue;
         if (shown++ == asked.text.rows) break;
         allocscope::detail::arena memory;
         allocscope::detail::text_out name{memory};
         write_printable(name, each.name.c_str());
-        std::printf("%12s %16s  %s\n", number_text(each.objects, loaded.rows).c_str(),
-                    number_text(each.bytes, loaded.rows).c_str(), name.c_str());
+        std::printf("%12s %16s  %s\n", number_text(each.objects, loaded.of.rows).c_str(),
+                    number_text(each.bytes, loaded.of.rows).c_str(), name.c_str());
     }
-    say_losses("histogram", loaded.rows);
+    say_losses("histogram", loaded.of.rows);
     return exit_fine;
 }
 

@@ -14,6 +14,10 @@ namespace {
 
 using allocscope::group_key;
 using allocscope::stack_value;
+using allocscope::detail::shown_stacks;
+using allocscope::detail::sourced_snapshot;
+using allocscope::detail::stack_source;
+using allocscope::detail::wanted_parts;
 
 // One of the words of a list. `names` says them all.
 template <class Value>
@@ -147,36 +151,85 @@ bool needs_stacks(const show_request& asked) {
     return asked.as != shown_as::rows || chooses_stacks(asked);
 }
 
-// Of a single file.
-allocscope::detail::wanted_parts parts_of_file(const show_request& asked) {
-    allocscope::detail::wanted_parts wanted;
-    wanted.has_stacks = needs_stacks(asked);
-    if (asked.text.frames == 0 || asked.as != shown_as::rows) {
-        wanted.framed_rows = 0;
-    } else if (asked.text.sort == allocscope::row_order::objects) {
-        wanted.framed_rows = asked.text.rows;  // they are the first
+// How many rows, from the first, show their frames.
+std::size_t framed_rows(const show_request& asked) {
+    if (asked.text.frames == 0 || asked.as != shown_as::rows) return 0;
+    if (asked.text.sort != allocscope::row_order::objects) return allocscope::detail::every_row;
+    return asked.text.rows;  // they are the first
+}
+
+wanted_parts parts_of_files(const show_request& asked) {
+    wanted_parts wanted;
+    wanted.has_stacks = needs_stacks(asked) || (asked.files.size() > 1 && !asked.is_difference);
+    wanted.framed_rows = chooses_stacks(asked) ? 0 : framed_rows(asked);
+    if (asked.files.size() > 1) {
+        // Which rows will be the first is not known yet. They are the same where their paths are.
+        if (wanted.framed_rows != 0) wanted.framed_rows = allocscope::detail::every_row;
+        wanted.has_user_frames = true;
     }
     return wanted;
 }
 
+// Adds a file. "" or why it cannot be read.
+std::string load_file(const std::string& file, const wanted_parts& wanted, shown_snapshot& into,
+                      sourced_snapshot& made) {
+    std::string error;
+    const allocscope::detail::loaded_parts* parts = nullptr;
+    if (!allocscope::detail::load_snapshot(file.c_str(), made.rows, error, wanted, &parts)) {
+        return error;
+    }
+    if (!wanted.has_stacks || !allocscope::detail::can_be_source(*parts)) return {};
+    into.sources.push_back(std::make_unique<stack_source>(allocscope::detail::source_of(*parts)));
+    made.source = into.sources.back().get();
+    return {};
+}
+
 // "" or what was asked for and is not in the snapshot of this file.
 std::string what_is_missing(const show_request& asked, const std::string& file,
-                            const shown_snapshot& shown) {
-    const allocscope::snapshot& rows = shown.rows;
-    if (needs_stacks(asked) && shown.parts == nullptr && !rows.has_stacks()) {
-        return file + " has no stacks: its window recorded counters only";
-    }
+                            const sourced_snapshot& of) {
     const bool is_of_details =
         asked.order == stack_value::peak_bytes || asked.order == stack_value::temporary;
-    if (is_of_details && !rows.info().has_details) {
+    if (needs_stacks(asked) && !of.stacks().are_known()) {
+        return file + " has no stacks: its window recorded counters only";
+    }
+    if (is_of_details && !of.rows.info().has_details) {
         return file +
                " does not know the peak, nor what was temporary; record it with allocscope run"
                " --details, or options::details";
     }
-    if (!asked.thread.empty() && rows.allocating_threads().empty() && !rows.stacks().empty()) {
+    if (asked.thread.empty()) return {};
+    const shown_stacks stacks = of.stacks();
+    std::size_t threads = 0;
+    stacks.with_threads(
+        [&threads](const allocscope::snapshot::thread*, std::size_t count) { threads = count; });
+    if (threads == 0 && stacks.count() != 0) {
         return file + " does not know its threads: it is a difference, or an older allocscope" +
                " saved it";
     }
+    return {};
+}
+
+// What is more in the second file than in the first.
+std::string load_difference(const show_request& asked, shown_snapshot& into) {
+    const wanted_parts wanted = parts_of_files(asked);
+    sourced_snapshot earlier;
+    sourced_snapshot later;
+    std::string error = load_file(asked.files[0], wanted, into, earlier);
+    if (error.empty()) error = load_file(asked.files[1], wanted, into, later);
+    // What is of no window has nothing that could be missing from a difference.
+    using allocscope::detail::is_of_no_window;
+    if (error.empty() && !is_of_no_window(earlier.rows)) {
+        error = what_is_missing(asked, asked.files[0], earlier);
+    }
+    if (error.empty() && !is_of_no_window(later.rows)) {
+        error = what_is_missing(asked, asked.files[1], later);
+    }
+    if (!error.empty()) return error;
+    if (later.rows.info().moment_count > 1) {
+        into.note = "\na difference has nothing alive over time; allocscope show " +
+                    asked.files[1] + " has it\n";
+    }
+    into.of = allocscope::detail::difference(later, earlier, needs_stacks(asked));
     return {};
 }
 
@@ -198,80 +251,46 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
     return {};
 }
 
-std::string load_merged(const arguments& files, allocscope::snapshot& into) {
-    std::string error;
-    std::vector<allocscope::snapshot> parts(files.size());
+std::string load_merged(const arguments& files, const wanted_parts& wanted, shown_snapshot& into) {
+    std::vector<sourced_snapshot> parts(files.size());
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (!allocscope::load_snapshot(files[i].c_str(), parts[i], error)) return error;
+        std::string error = load_file(files[i], wanted, into, parts[i]);
+        if (!error.empty()) return error;
     }
-    if (!allocscope::merge(parts, into, error)) return "the files cannot be merged: " + error;
-    return {};
+    if (parts.size() == 1) {
+        into.of = parts[0];
+        return {};
+    }
+    std::string error;
+    if (allocscope::detail::merge(parts, into.of, error)) return {};
+    return "the files cannot be merged: " + error;
 }
 
 std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown) {
-    std::string error;
-    allocscope::snapshot& into = shown.rows;
-    const allocscope::detail::loaded_parts* parts = nullptr;
-    allocscope::snapshot earlier;
     const bool has_two_sides = asked.is_difference && asked.files.size() == 2;
-    if (has_two_sides) {
-        allocscope::detail::wanted_parts wanted;  // rows are the same where their paths are
-        wanted.has_stacks = needs_stacks(asked);
-        using allocscope::detail::load_snapshot;
-        if (!load_snapshot(asked.files[0].c_str(), earlier, error, wanted)) return error;
-        if (!load_snapshot(asked.files[1].c_str(), into, error, wanted)) return error;
-    } else if (asked.files.size() == 1) {
-        if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
-                                               parts_of_file(asked), &parts)) {
-            return error;
-        }
-        if (!chooses_stacks(asked) && allocscope::detail::can_be_source(*parts)) {
-            shown.parts = parts;
-        }
-    } else {
-        error = load_merged(asked.files, into);
-        if (!error.empty()) return error;
+    std::string error = has_two_sides ? load_difference(asked, shown)
+                                      : load_merged(asked.files, parts_of_files(asked), shown);
+    if (error.empty() && !has_two_sides) {
+        error = what_is_missing(asked, asked.files.back(), shown.of);
     }
-    // What is of no window has nothing that could be missing from a difference.
-    using allocscope::detail::is_of_no_window;
-    if (has_two_sides && !is_of_no_window(earlier)) {
-        error = what_is_missing(asked, asked.files[0], {earlier, nullptr});
+    if (error.empty() && chooses_stacks(asked) && shown.of.stacks().are_known()) {
+        shown.of = allocscope::detail::filtered(shown.of, asked.filter, framed_rows(asked));
     }
-    if (error.empty() && !(has_two_sides && is_of_no_window(into))) {
-        error = what_is_missing(asked, asked.files.back(), shown);
-    }
-    if (!error.empty()) return error;
-    if (has_two_sides) into = allocscope::difference(into, earlier);
-    if (chooses_stacks(asked)) into = into.filter(asked.filter);
-    return {};
+    return error;
 }
 
-namespace {
-
-// Calls work(stacks).
-template <class Work>
-auto with_stacks(const shown_snapshot& of, const Work& work) {
-    using allocscope::detail::shown_stacks;
-    if (of.parts == nullptr) return work(shown_stacks{of.rows});
-    const allocscope::detail::stack_source source = allocscope::detail::source_of(*of.parts);
-    return work(shown_stacks{of.rows, &source});
-}
-
-}  // namespace
-
-allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& of) {
-    return with_stacks(of, [&](const allocscope::detail::shown_stacks& stacks) {
-        return allocscope::detail::grouping::made(stacks, asked.key, asked.order);
-    });
+allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& shown) {
+    return allocscope::detail::grouping::made(shown.of.stacks(), asked.key, asked.order);
 }
 
 void print_what_is_shown(const show_request& asked, const shown_snapshot& shown) {
-    const allocscope::snapshot& rows = shown.rows;
+    const allocscope::snapshot& rows = shown.of.rows;
     if (asked.as == shown_as::rows) {
         std::string error;
         std::fflush(stdout);
         allocscope::write_text(rows, stdout, error, asked.text);
-        std::fputs(what_could_name_rows(rows).c_str(), stdout);
+        std::fputs(shown.note.c_str(), stdout);
+        std::fputs(what_could_name_rows(rows, 1).c_str(), stdout);
         return;
     }
     allocscope::text_options text = asked.text;
@@ -281,9 +300,7 @@ void print_what_is_shown(const show_request& asked, const shown_snapshot& shown)
     const std::string table =
         asked.as == shown_as::groups
             ? allocscope::to_table(groups_of(asked, shown), text)
-            : with_stacks(shown, [&](const allocscope::detail::shown_stacks& stacks) {
-                  return allocscope::detail::tree_of(stacks, from, asked.order, text);
-              });
+            : allocscope::detail::tree_of(shown.of.stacks(), from, asked.order, text);
     std::fwrite(table.data(), 1, table.size(), stdout);
 }
 

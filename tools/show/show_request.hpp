@@ -6,7 +6,9 @@
 
 #include <allocscope/report.hpp>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace allocscope_tools {
 
@@ -24,18 +26,21 @@ struct show_request {
     bool is_difference = false;  // of two files, what the second has more
 };
 
-// What was loaded. The stacks of one file whose stacks nobody chooses among come from `parts`, one
-// after the other: laid out, a million of them take more than a gigabyte.
+// What was loaded. The stacks come one after the other: laid out, a million of them take more than
+// a gigabyte.
 struct shown_snapshot {
-    allocscope::snapshot rows;
-    const allocscope::detail::loaded_parts* parts = nullptr;  // null: the stacks are in `rows`
+    allocscope::detail::sourced_snapshot of;
+    // Of the files, while something needs their stacks.
+    std::vector<std::unique_ptr<allocscope::detail::stack_source>> sources;
+    std::string note;  // what is to be said below the rows
 };
 
 // "" or what is wrong, with the remedy.
 std::string read_show_request(const char* verb, const arguments& words, show_request& into);
 
 // The snapshots of all files as one. "" or why that cannot be.
-std::string load_merged(const arguments& files, allocscope::snapshot& into);
+std::string load_merged(const arguments& files, const allocscope::detail::wanted_parts& wanted,
+                        shown_snapshot& into);
 
 // The snapshots of the files, merged, or what is more in the second than in the first; filtered.
 std::string load_what_is_shown(const show_request& asked, shown_snapshot& into);

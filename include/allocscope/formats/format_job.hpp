@@ -9,7 +9,8 @@
 //
 //     inline bool write_folded_body(format_job& job) {
 //         if (!has_writable_stacks(job)) return false;
-//         for_each_stack(job, [&](const snapshot::stack& stack) { job.out << ...; });
+//         for_each_stack_by_numbers(job, [&](const snapshot::stack& stack,
+//                                            const numbered_frames& frames) { job.out << ...; });
 //         return true;
 //     }
 //
@@ -102,15 +103,7 @@ using format_body = bool (*)(format_job& job);
 
 // --- stacks ---
 
-template <class Work>
-void for_each_stack(format_job& job, const Work& work) {
-    job.stacks().for_each([&job, &work](const snapshot::stack& stack) {
-        work(stack);
-        job.pieces.may_go();
-    });
-}
-
-// The same by the numbers of the frames: work(stack, frames).
+// Calls work(stack, frames).
 template <class Work>
 void for_each_stack_by_numbers(format_job& job, const Work& work) {
     job.stacks().for_each_by_numbers(

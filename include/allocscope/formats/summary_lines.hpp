@@ -85,12 +85,19 @@ void for_each_summary_line(format_job& job, const Work& work) {
              << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
         end_line();
     }
-    if (info.is_difference) work("a difference: what this snapshot has more than an earlier one");
+    if (info.is_difference) {
+        work(info.is_backwards ? "a difference: what this snapshot has more than a later one"
+                               : "a difference: what this snapshot has more than an earlier one");
+    }
+    if (info.is_filtered) {
+        work("filtered: the stacks are a part, the totals are those of the whole window");
+    }
     write_totals(line, info);
     end_line();
     const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
-    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
+    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
+        !info.is_filtered) {
         line << decimal{allocations} << " allocations of "
              << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
              << " bytes are in the totals alone: their stacks are not kept";

@@ -3,7 +3,8 @@
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
-// Memory:   150 bytes for each stack that is kept; the result keeps the original snapshot
+// Memory:   200 bytes for each stack that is kept, or 8 if its frames come from a source; the
+//           result keeps the original snapshot
 //
 //     allocscope::stack_filter of_json;
 //     of_json.frame = "nlohmann::";
@@ -20,21 +21,24 @@
 #define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
-#include <allocscope/snapshot/snapshot_difference.hpp>
-#include <allocscope/snapshot/stack_order.hpp>
+#include <allocscope/snapshot/snapshot_members.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstddef>           // size_t
+#include <cstdint>           // uint32_t, uint64_t
+#include <initializer_list>  // for over a list in braces
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -64,28 +68,65 @@ namespace detail {
 
 struct row_of_stacks : summed<snapshot::row> {
     std::uint64_t stack_objects;  // of the stack whose frames the row shows
+    std::size_t shown_stack;      // its number
 };
 
-// Makes the rows of the stacks, without rows that have nothing alive.
-inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
-                       bool is_difference) {
-    place_numbers places{rows.memory()};
-    list<row_of_stacks> sums{rows.memory()};
-    for (const snapshot::stack& stack : stacks) {
-        if (stack.objects == 0 && stack.bytes == 0) continue;
-        const auto at = places.meet(stack);
-        if (at.is_new) sums.push_back({});
-        row_of_stacks& here = sums[at.number];
-        const std::uint64_t objects = size_of_change(stack.objects, is_difference);
+constexpr std::size_t frames_of_every_row = ~std::size_t{0};
+
+// The rows that stacks make, without those that have nothing alive.
+class rows_of_stacks {
+public:
+    rows_of_stacks(arena& scratch, const derived_stacks& stacks, bool is_difference)
+        : stacks_(stacks), is_difference_(is_difference), places_(scratch), sums_(scratch) {
+        for (std::size_t i = 0; i < stacks.count(); ++i) add(stacks.stack(i), i);
+        for (row_of_stacks& each : sums_) each.finished();
+    }
+
+    // So many rows, from the first, get their frames, and those without a line.
+    void put_into(snapshot_block& block, const snapshot::window_info& info,
+                  std::size_t framed_rows) {
+        list<const row_of_stacks*> order{sums_.memory()};
+        order.reserve(sums_.size());
+        for (const row_of_stacks& each : sums_) order.push_back(&each);
+        sort(order, [this](const row_of_stacks* a, const row_of_stacks* b) {
+            return row_comes_before(a->sum, b->sum, is_difference_);
+        });
+        arena& memory = block.memory();
+        list<snapshot::row> rows{memory};
+        rows.reserve(order.size());
+        for (const row_of_stacks* each : order) {
+            snapshot::row& row = rows.push_back(each->sum);
+            const bool has_frames = rows.size() <= framed_rows || row.line == 0;
+            row.frames = nullptr;
+            if (has_frames) {
+                row.frames = side_by_side(stacks_.frames(each->shown_stack, memory), memory);
+            }
+            if (!has_frames) row.frame_count = 0;
+        }
+        block.set_rows(rows, info);
+    }
+
+private:
+    void add(const snapshot::stack& stack, std::size_t number) {
+        if (stack.objects == 0 && stack.bytes == 0) return;
+        const auto at = places_.meet(stack);
+        if (at.is_new) sums_.push_back({});
+        row_of_stacks& here = sums_[at.number];
+        const std::uint64_t objects = size_of_change(stack.objects, is_difference_);
         if (at.is_new || objects > here.stack_objects) {
             here.stack_objects = objects;
+            here.shown_stack = number;
             describe_row(here.sum, stack);
         }
         here.add(stack, true);
         ++here.sum.sites;
     }
-    for (row_of_stacks& each : sums) rows.push_back(each.finished());
-}
+
+    const derived_stacks& stacks_;
+    bool is_difference_;
+    place_numbers places_;
+    list<row_of_stacks> sums_;
+};
 
 // --- types ---
 
@@ -108,54 +149,77 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // --- what fits the filter ---
 
-inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
-    if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
-    for (std::size_t i = 0; i < stack.frame_count; ++i) {
-        const snapshot::frame& frame = stack.frames[i];
-        if (text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
-            text{frame.module}.contains(wanted)) {
-            return true;
-        }
-    }
-    return false;
+inline bool names(const snapshot::frame& frame, text wanted) noexcept {
+    return text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
+           text{frame.module}.contains(wanted);
 }
 
-inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wanted) noexcept {
-    if (wanted.type[0] != '\0' && !text{stack.type}.contains(wanted.type)) return false;
-    if (wanted.module[0] != '\0') {
-        if (stack.frame_count == 0) return false;
-        const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
-        if (!text{stack.frames[frame].module}.contains(wanted.module)) return false;
+// What names ask for. A frame that has a number is searched once.
+class wanted_names {
+public:
+    wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
+        : stacks_(stacks), wanted_(wanted), fits_(scratch) {
+        scratch_.allocate(1);  // else its first block would come and go with each stack
     }
-    return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
-}
+
+    bool fit(const snapshot::stack& stack, std::size_t number) {
+        if (wanted_.type[0] != '\0' && !text{stack.type}.contains(wanted_.type)) return false;
+        if (wanted_.module[0] != '\0') {
+            const std::size_t depth = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const snapshot::frame* const frame = stacks_.frame_at(number, depth, false);
+            if (frame == nullptr || !text{frame->module}.contains(wanted_.module)) return false;
+        }
+        return wanted_.frame[0] == '\0' || has_frame(stack, number);
+    }
+
+private:
+    bool has_frame(const snapshot::stack& stack, std::size_t number) {
+        const text wanted{wanted_.frame};
+        if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
+        const borrowed_memory meanwhile{scratch_};
+        const numbered_frames frames = stacks_.frames(number, scratch_);
+        bool is_found = false;
+        for (std::size_t i = 0; i < frames.count && !is_found; ++i) {
+            is_found = fits_.find(frames, i, [wanted](const snapshot::frame& frame) {
+                return names(frame, wanted) ? std::uint32_t{1} : std::uint32_t{0};
+            }) != 0;
+        }
+        return is_found;
+    }
+
+    const shown_stacks& stacks_;
+    const stack_filter& wanted_;
+    arena scratch_;
+    numbers_of_frames fits_;  // 1: the frame fits
+};
 
 // The parts of stacks that the wanted threads allocated.
-class stacks_of_threads {
+class parts_of_threads {
 public:
-    // `wanted` is stack_filter::thread.
-    stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
+    // `wanted` is stack_filter::thread; "": whole stacks.
+    parts_of_threads(const shown_stacks& of, text wanted, arena& memory, arena& scratch)
         : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
-        for (const snapshot::thread& each : of.allocating_threads()) {
-            text_out number{scratch};
-            number << decimal{each.number};
-            fits_.push_back(is_number ? number.view() == wanted : text{each.name}.contains(wanted));
-        }
+        of.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                text_out number{scratch};
+                number << decimal{threads[i].number};
+                fits_.push_back(is_number ? number.view() == wanted
+                                          : text{threads[i].name}.contains(wanted));
+            }
+        });
     }
 
-    void add_to(list<snapshot::stack>& stacks, const snapshot::stack& stack) {
+    // Returns false if no part of the stack is left.
+    bool cut(snapshot::stack& stack) {
+        if (is_any_) return true;
         parts_.clear();
-        if (!is_any_) {
-            for_each_part(stack, [this](const snapshot::thread_part& part) {
-                if (fits_[part.thread]) parts_.push_back(part);
-            });
-            if (parts_.empty()) return;
-        }
-        stacks.push_back(stack);
-        if (!is_any_ && parts_.size() != stack.thread_count) {
-            set_parts(stacks.back(), parts_, memory_);
-        }
+        for_each_part(stack, [this](const snapshot::thread_part& part) {
+            if (fits_[part.thread]) parts_.push_back(part);
+        });
+        if (parts_.empty()) return false;
+        if (parts_.size() != stack.thread_count) set_parts(stack, parts_, memory_);
+        return true;
     }
 
 private:
@@ -166,24 +230,51 @@ private:
 };
 
 // Removes the stacks of small rows.
-inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
-                            bool is_difference, arena& scratch) {
+inline void drop_small_rows(derived_stacks& stacks, const stack_filter& wanted, bool is_difference,
+                            arena& scratch) {
     place_numbers places{scratch};
     list<row_of_stacks> sums{scratch};
-    for (const snapshot::stack& stack : stacks) {
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+        const snapshot::stack stack = stacks.stack(i);
         const auto at = places.meet(stack);
         if (at.is_new) sums.push_back({});
         sums[at.number].add(stack, true);
     }
-    list<snapshot::stack> kept{scratch};
-    for (const snapshot::stack& stack : stacks) {
+    stacks.keep_if([&](const snapshot::stack& stack) {
         const snapshot::row& row = sums[places.meet(stack).number].sum;
-        if (size_of_change(row.bytes, is_difference) < wanted.least_bytes) continue;
-        if (size_of_change(row.objects, is_difference) < wanted.least_objects) continue;
-        kept.push_back(stack);
+        return size_of_change(row.bytes, is_difference) >= wanted.least_bytes &&
+               size_of_change(row.objects, is_difference) >= wanted.least_objects;
+    });
+}
+
+inline void filter_into(derived_stacks& made, const shown_stacks& of, const stack_filter& wanted,
+                        arena& memory, arena& scratch) {
+    const bool is_difference = of.rows().info().is_difference;
+    const bool has_own_numbers =
+        of.are_laid_out() || wanted.thread[0] != '\0' || wanted.types != shown_types::all;
+    const std::uint32_t side = made.add_side(of);
+    wanted_names wanted_of{scratch, of, wanted};
+    parts_of_threads parts{of, wanted.thread, memory, scratch};
+    for (std::uint32_t i = 0; i < of.count(); ++i) {
+        snapshot::stack stack = of.stack(i);
+        show_type(stack, wanted.types, memory);
+        if (!wanted_of.fit(stack, i) || !parts.cut(stack)) continue;
+        if (has_own_numbers) {
+            made.add(stack, {side, i});
+        } else {
+            made.add_unchanged({side, i});
+        }
     }
-    stacks.clear();
-    for (const snapshot::stack& stack : kept) stacks.push_back(stack);
+    if (wanted.thread[0] != '\0') made.sort_by_size(is_difference, scratch);
+    if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
+        drop_small_rows(made, wanted, is_difference, scratch);
+    }
+    of.with_modules([&made](const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) made.modules().push_back(modules[i]);
+    });
+    of.with_threads([&made](const snapshot::thread* threads, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) made.threads().push_back(threads[i]);
+    });
 }
 
 inline stack_filter without_nulls(stack_filter given) noexcept {
@@ -193,49 +284,38 @@ inline stack_filter without_nulls(stack_filter given) noexcept {
     return given;
 }
 
-// Null if memory was refused.
-inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
-                               const stack_filter& given) {
+// Without a snapshot if memory was refused. The result keeps that of the argument, but not its
+// source.
+inline sourced_snapshot filtered(const sourced_snapshot& of, const stack_filter& given,
+                                 std::size_t framed_rows = frames_of_every_row) {
     const stack_filter wanted = without_nulls(given);
     snapshot_block block;
-    if (!block.has_memory()) return nullptr;
-    snapshot::window_info info = of.info();
+    if (!block.has_memory()) return {refused_snapshot()};
+    snapshot::window_info info = of.rows.info();
     info.is_filtered = true;
+    const stack_source* source = nullptr;
     const bool is_made = is_done_with_memory([&] {
+        kept_snapshots& kept = keep_snapshots(block, &of.rows, 1);
+        arena& memory = kept.memory();
         arena scratch;
-        list<snapshot::stack> stacks{block.memory()};
-        stacks_of_threads chosen{of, wanted.thread, block.memory(), scratch};
-        for (snapshot::stack stack : of.stacks()) {
-            show_type(stack, wanted.types, block.memory());
-            if (fits_by_name(stack, wanted)) chosen.add_to(stacks, stack);
-        }
-        if (wanted.thread[0] != '\0') sort_stacks(stacks, scratch, info.is_difference);
-        if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
-            drop_small_rows(stacks, wanted, info.is_difference, scratch);
-        }
-        list<snapshot::row> rows{scratch};
-        sum_stacks(rows, stacks, info.is_difference);
-        block.add_rows(rows, info, scratch);
-        const auto modules = of.modules();
-        const auto threads = of.allocating_threads();
-        block.set_stacks(*block.memory().make<stack_table>(
-            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size(),
-                        threads.begin(), threads.size()}));
+        auto* const made = memory.make<derived_stacks>(memory);
+        filter_into(*made, shown_stacks{*kept.begin(), of.source}, wanted, memory, scratch);
+        rows_of_stacks rows{scratch, *made, info.is_difference};
+        rows.put_into(block, info, framed_rows);
+        set_stacks(block, *made);
+        if (!made->are_laid_out()) source = memory.make<stack_source>(made->source());
         list<snapshot::family> families{scratch};
         for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
         block.add_families(families);
     });
-    if (!is_made) return nullptr;
-    block.keep(data);
-    return block.finish(info);
+    if (!is_made) return {refused_snapshot()};
+    return {snapshot{block.finish(info)}, source};
 }
 
 }  // namespace detail
 
 inline snapshot snapshot::filter(const stack_filter& wanted) const {
-    if (!has_stacks()) return *this;
-    detail::snapshot_data* made = detail::filtered(*this, detail::data_or_nothing(data_), wanted);
-    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+    return has_stacks() ? detail::filtered({*this}, wanted).rows : *this;
 }
 
 ALLOCSCOPE_NAMESPACE_END

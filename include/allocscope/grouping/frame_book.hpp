@@ -37,7 +37,8 @@ namespace detail {
 
 enum class frames_differ_by {
     address,  // two calls on one line are different frames
-    place     // function, file and line; if the function is unknown, module and offset
+    place,    // function, file and line; if the function is unknown, module and offset
+    texts     // all but the addresses, which are others in each process, and the column
 };
 
 struct frame_key {
@@ -152,14 +153,14 @@ private:
         key.file = texts_.number_of(frame.file);
         key.line = static_cast<std::uint32_t>(frame.line);
         const bool has_name = frame.function != nullptr && frame.function[0] != '\0';
-        if (identity_ == frames_differ_by::address || !has_name) {
+        if (identity_ != frames_differ_by::place || !has_name) {
             key.module = texts_.number_of(frame.module);
             key.offset = frame.offset;
         }
+        if (identity_ != frames_differ_by::place) key.is_inlined = frame.is_inlined ? 1 : 0;
         if (identity_ == frames_differ_by::address) {
             key.address = frame.address;
             key.column = static_cast<std::uint32_t>(frame.column);
-            key.is_inlined = frame.is_inlined ? 1 : 0;
         }
         return key;
     }

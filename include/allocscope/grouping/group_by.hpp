@@ -157,8 +157,15 @@ inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
     return number;
 }
 
-inline void write_group_name(text_out& out, const snapshot::stack& stack,
-                             const numbered_frames& frames, group_key key) {
+// Of the module that the user's frame lies in. grouping::name_modules() makes file names of them.
+inline void write_module_path(text_out& out, const snapshot::stack& stack,
+                              const shown_stacks& stacks, std::size_t number) {
+    const std::size_t depth = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+    const snapshot::frame* const frame = stacks.frame_at(number, depth, false);
+    if (frame != nullptr) out << frame->module;
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
     switch (key) {
         case group_key::place:
             write_place_name(out, stack);
@@ -172,14 +179,10 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack,
         case group_key::file:
             out << stack.file;
             break;
-        case group_key::module: {
-            const std::size_t frame = stack.user_frame < frames.count ? stack.user_frame : 0;
-            if (frames.count != 0) out << frames[frame].module;  // the path: see name_modules()
-            break;
-        }
         case group_key::size:
             write_mean_size(out, stack);
             break;
+        case group_key::module:
         case group_key::thread:
             out << "not known";
             break;
@@ -277,7 +280,8 @@ private:
                     arena& memory, std::vector<group>& groups) {
         group_sums sums{memory, groups};
         text_out name{memory};
-        stacks.for_each_by_numbers([&](const snapshot::stack& each, const numbered_frames& frames) {
+        for (std::size_t i = 0; i < stacks.count(); ++i) {
+            const snapshot::stack each = stacks.stack(i);
             if (key == group_key::thread && each.thread_count != 0) {
                 for_each_part(each, [&](const snapshot::thread_part& part) {
                     sums.add(names[part.thread], numbers_of(part));
@@ -288,10 +292,14 @@ private:
                 sums.add_to_sizes(each);
             } else {
                 name.cut(0);
-                write_group_name(name, each, frames, key);
+                if (key == group_key::module) {
+                    write_module_path(name, each, stacks, i);
+                } else {
+                    write_group_name(name, each, key);
+                }
                 sums.add(name.view(), numbers_of(each));
             }
-        });
+        }
     }
 
     // From paths to file names, where no two have the same: two plugins may be called alike.

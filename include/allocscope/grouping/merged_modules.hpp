@@ -6,7 +6,7 @@
 // Memory:   of the arena that is passed in; copies of frames whose addresses change
 //
 //     merged_modules modules{memory};
-//     for (const snapshot& part : parts) modules.add(part.modules());
+//     modules.add(first, count);                   // of each process
 //     stack.frames = modules.frames_of(stack.frames, stack.frame_count);
 //
 // Each process has its libraries at other addresses. In the merged snapshot a library has the
@@ -36,8 +36,8 @@ public:
     explicit merged_modules(arena& memory)
         : memory_(memory), modules_(memory), by_path_(memory), by_text_(memory), moved_(memory) {}
 
-    void add(const snapshot::range<snapshot::module>& modules) {
-        for (const snapshot::module& each : modules) add(each);
+    void add(const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) add(modules[i]);
     }
 
     const list<snapshot::module>& modules() const noexcept { return modules_; }

@@ -5,23 +5,25 @@
 // Threads:  one at a time; the snapshots must outlive the result
 // Memory:   of the arena that is passed in
 //
-//     merged_stacks sums{memory, scratch, parts, count};
+//     const merged_stacks sums{memory, scratch, made, parts, count, is_difference};
 //     block.add_rows(sums.rows(), info, scratch);
-//     block.set_stacks(sums.table());
+//     set_stacks(block, made);                     // a derived_stacks
 //
-// Two stacks are equal if all their frames and types are equal as texts: see
-// snapshot/stacks_of_difference.hpp. Two rows are equal if path, line (or offset) and type are
-// equal. A file is named by its path without the directory that all parts have cut off.
+// Equal stacks are those of grouping/matched_stacks.hpp. Two rows are equal if path, line (or
+// offset) and type are equal. A file is named by its path without the directory that all parts have
+// cut off.
 
 #ifndef ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/filter_stacks.hpp>
+#include <allocscope/grouping/matched_stacks.hpp>
 #include <allocscope/grouping/merged_modules.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/same_threads.hpp>
-#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -31,7 +33,6 @@
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
-#include <allocscope/snapshot/stack_order.hpp>
 #include <allocscope/snapshot/stacks_of_difference.hpp>
 
 #include <cstddef>  // size_t
@@ -47,33 +48,43 @@ public:
     explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
 
     // Call it for all parts first.
-    void see(const snapshot& part) {
+    void see(const shown_stacks& part) {
         cut_directory cuts[2];
-        for (const snapshot::row& row : part) see(row.file, path_of(row), cuts);
-        for (const snapshot::stack& stack : part.stacks()) see(stack.file, path_of(stack), cuts);
+        for (const snapshot::row& row : part.rows()) see(row.file, path_of(row), cuts);
+        for (std::size_t i = 0; i < part.count(); ++i) {
+            const snapshot::stack stack = part.stack(i);
+            see(stack.file, path_of(part, i, stack), cuts);
+        }
         for (std::size_t i = 0; i < 2; ++i) {
             if (cuts[i].is_known) meet(cuts_[i], cuts[i].directory, are_alike_[i]);
         }
     }
 
-    // The name of the file of a row or a stack.
-    template <class Row>
-    const char* file_of(const Row& row) {
-        const text path = path_of(row);
-        if (path.empty()) return row.file;
-        const auto known = names_.insert(path);
-        if (known.is_new) known.value = named(path, row.file);
-        return known.value;
+    const char* file_of(const snapshot::row& row) { return file_of(path_of(row), row.file); }
+    const char* file_of(const shown_stacks& part, std::size_t number,
+                        const snapshot::stack& stack) {
+        return file_of(path_of(part, number, stack), stack.file);
     }
 
 private:
     // Absolute and relative paths have no common directory.
     static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
 
-    template <class Row>
-    static text path_of(const Row& row) noexcept {
+    static text path_of(const snapshot::row& row) noexcept {
         if (row.line == 0 || row.user_frame >= row.frame_count) return {};
         return row.frames[row.user_frame].file;
+    }
+    static text path_of(const shown_stacks& part, std::size_t number,
+                        const snapshot::stack& stack) {
+        if (stack.line == 0 || stack.user_frame >= stack.frame_count) return {};
+        return part.frame_at(number, stack.user_frame, false)->file;
+    }
+
+    const char* file_of(text path, const char* file) {
+        if (path.empty()) return file;
+        const auto known = names_.insert(path);
+        if (known.is_new) known.value = named(path, file);
+        return known.value;
     }
 
     static void see(text file, text path, cut_directory* cuts) noexcept {
@@ -109,93 +120,89 @@ private:
 
 class merged_stacks {
 public:
-    // What the result points to lies in `memory` and in the parts. Throws std::bad_alloc.
-    merged_stacks(arena& memory, arena& scratch, const snapshot* parts, std::size_t count,
-                  bool is_difference)
+    // Adds to `made`, whose memory is `memory`. What rows() point to lies there and in the parts.
+    // Throws std::bad_alloc.
+    merged_stacks(arena& memory, arena& scratch, derived_stacks& made, const shown_stacks* parts,
+                  std::size_t count, bool is_difference)
         : memory_(memory),
-          scratch_(scratch),
+          made_(made),
           is_difference_(is_difference),
           names_(memory),
-          modules_(memory),
+          modules_(*memory.make<merged_modules>(memory)),
           threads_(memory, scratch),
           first_threads_(scratch),
           numbers_(scratch),
-          stacks_(memory),
           rows_(scratch),
           places_(scratch),
           row_sums_(scratch) {
+        for (std::size_t i = 0; i < count; ++i) add_part(parts[i]);
+        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        made.move_frames(modules_);
+        for (const snapshot::module& module : modules_.modules()) made.modules().push_back(module);
+        add_stacks(scratch);
         for (std::size_t i = 0; i < count; ++i) {
-            names_.see(parts[i]);
-            modules_.add(parts[i].modules());
-            add_threads(parts[i]);
-        }
-        add_stacks(parts, count);
-        for (std::size_t i = 0; i < count; ++i) {
-            for (const snapshot::row& row : parts[i]) add(row);
+            for (const snapshot::row& row : parts[i].rows()) add(row);
         }
         finish_rows();
     }
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
-    stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),
-                stacks_.size(),
-                modules_.modules().data(),
-                modules_.modules().size(),
-                threads_.all().data(),
-                threads_.all().size()};
-    }
 
 private:
-    // A thread that several parts have is added once.
-    void add_threads(const snapshot& part) {
-        first_threads_.push_back(numbers_.size());
-        for (const snapshot::thread& each : part.allocating_threads()) {
-            numbers_.push_back(threads_.number_of(each));
-        }
+    void add_part(const shown_stacks& part) {
+        names_.see(part);
+        made_.add_side(part);
+        part.with_modules([this](const snapshot::module* modules, std::size_t count) {
+            modules_.add(modules, count);
+        });
+        add_threads(part);
     }
 
-    void add_stacks(const snapshot* parts, std::size_t count) {
-        struct merged_stack : changed_stack {
-            std::size_t number;
-            bool has_unknown_threads;
-            bool lacks_details;
-            snapshot::stack_details* details;
-        };
-        table<stack_names, merged_stack> merged{scratch_};
-        parts_of_stacks threads{memory_, scratch_};
-        for (std::size_t i = 0; i < count; ++i) {
-            for (const snapshot::stack& stack : parts[i].stacks()) {
-                const auto at = merged.insert({&stack});
-                if (at.is_new) {
-                    at.value.number = merged.size() - 1;
-                    at.value.sum = without_numbers(stack);
-                    at.value.sum.file = names_.file_of(stack);
-                    at.value.sum.frames = modules_.frames_of(stack.frames, stack.frame_count);
-                }
-                at.value.add(stack, true);
-                if (stack.thread_count == 0) at.value.has_unknown_threads = true;
-                if (stack.details == nullptr) at.value.lacks_details = true;
-                if (!at.value.lacks_details) {
-                    if (at.is_new) at.value.details = memory_.make<snapshot::stack_details>();
-                    add_details(*at.value.details, *stack.details);
-                }
-                for_each_part(stack, [&](snapshot::thread_part part) {
-                    part.thread = numbers_[first_threads_[i] + part.thread];
-                    threads.add(at.value.number, part);
-                });
+    // A thread that several parts have is added once.
+    void add_threads(const shown_stacks& part) {
+        first_threads_.push_back(numbers_.size());
+        part.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                numbers_.push_back(threads_.number_of(threads[i]));
             }
-        }
-        stacks_.reserve(merged.size());
-        for (auto& each : merged) {
-            if (!each.value.lacks_details) each.value.sum.details = each.value.details;
-            stacks_.push_back(each.value.finished());
-        }
-        threads.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
-            if (merged.begin()[number].value.has_unknown_threads) return;
-            set_threads(stacks_[number], of_stack, memory_);
         });
-        sort_stacks(stacks_, scratch_, is_difference_);
+    }
+
+    void add_stacks(arena& scratch) {
+        arena meanwhile;
+        const matched_stacks matched{meanwhile, made_};
+        matched.for_each([this](const stack_origin* equal, std::size_t count) {
+            const borrowed_memory for_one{step_};
+            add_sum(equal, count);
+        });
+        made_.sort_by_size(is_difference_, scratch);
+    }
+
+    void add_sum(const stack_origin* equal, std::size_t count) {
+        changed_stack sum{};
+        sum_of_details details{memory_};
+        bool has_unknown_threads = false;
+        parts_of_stacks parts{memory_, step_};
+        for (std::size_t i = 0; i < count; ++i) {
+            const shown_stacks& side = made_.side(equal[i].side);
+            const snapshot::stack stack = side.stack(equal[i].number);
+            if (i == 0) {
+                sum.sum = without_numbers(stack);
+                sum.sum.file = names_.file_of(side, equal[i].number, stack);
+            }
+            sum.add(stack, true);
+            has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
+            details.add(stack.details);
+            for_each_part(stack, [&](snapshot::thread_part part) {
+                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                parts.add(0, part);
+            });
+        }
+        sum.sum.details = details.sum();
+        parts.for_each([&](std::size_t, const list<snapshot::thread_part>& of_stack) {
+            if (!has_unknown_threads) set_threads(sum.sum, of_stack, memory_);
+        });
+        made_.add(sum.finished(), equal[0]);
     }
 
     void add(const snapshot::row& row) {
@@ -223,10 +230,11 @@ private:
     // A stack that several parts have is one stack. So the stacks of a row are counted, not added
     // up.
     void finish_rows() {
-        if (stacks_.size() != 0) {
+        if (made_.count() != 0) {
             for (row_of_stacks& each : row_sums_) each.sum.sites = 0;
         }
-        for (const snapshot::stack& stack : stacks_) {
+        for (std::size_t i = 0; i < made_.count(); ++i) {
+            const snapshot::stack stack = made_.stack(i);
             if (stack.objects == 0 && stack.bytes == 0) continue;
             const std::size_t place = places_.meet(stack).number;
             if (place < row_sums_.size()) ++row_sums_[place].sum.sites;
@@ -238,14 +246,14 @@ private:
     }
 
     arena& memory_;
-    arena& scratch_;
+    derived_stacks& made_;
+    arena step_;  // for one stack
     const bool is_difference_;
     merged_names names_;
-    merged_modules modules_;
+    merged_modules& modules_;
     same_threads threads_;
     list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
-    list<std::size_t> numbers_;        // for each thread of each part, its index in `threads_`
-    list<snapshot::stack> stacks_;
+    list<std::size_t> numbers_;        // for each thread of each part, its number in the result
     list<snapshot::row> rows_;
     place_numbers places_;
     list<row_of_stacks> row_sums_;  // for each place

@@ -1,23 +1,21 @@
 // stack_source.hpp - passes stacks one after the other, from a snapshot or from its file.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by writers in report/, page/ and formats/; formats/convert_snapshot.hpp makes the
-//           source
+// Called:   by writers in report/, page/ and formats/; saved/saved_stack_source.hpp and
+//           grouping/derived_stacks.hpp make sources
 // Threads:  any; the snapshot must outlive these objects
-// Memory:   the frames of one stack at a time, in the arena of the source
+// Memory:   the frames of one stack at a time, in the arena of the caller
 //
 //     const shown_stacks stacks{rows};             // or {rows, source}
-//     stacks.for_each([](const snapshot::stack& stack) { ... });
-//
-// The frames of a million stacks take more than a gigabyte. A snapshot that was loaded lays them
-// all out when stacks() is called; a source lays out those that are asked for. Texts stay, frames
-// are gone when the next stack comes.
-//
+//     stacks.for_each([](const snapshot::stack& stack) { ... });       // without frames
 //     stacks.for_each_by_numbers(
 //         [](const snapshot::stack& stack, const numbered_frames& frames) { ... });
 //
-// A file has each different frame once, with a number. Who looks up frames asks for these numbers:
-// then nothing is laid out, and a frame that was met is known by its number.
+// The frames of a million stacks take more than a gigabyte. A snapshot that was loaded lays them
+// all out when stacks() is called; a source finds those that are asked for.
+//
+// A file has each different frame once, with a number. Who looks up frames gets these numbers: then
+// nothing is laid out, and a frame that was met is known by its number.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
 #define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
@@ -78,29 +76,27 @@ inline numbered_frames laid_out_frames(const snapshot::stack& stack) noexcept {
     return {stack.frames, nullptr, stack.frame_count, 0};
 }
 
-struct frame_span {
-    const snapshot::frame* first;
-    std::size_t count;
-};
+// Copies the frames, unless they lie side by side.
+inline const snapshot::frame* side_by_side(const numbered_frames& frames, arena& memory) {
+    if (frames.numbers == nullptr || frames.count == 0) return frames.frames;
+    auto* const made =
+        static_cast<snapshot::frame*>(memory.allocate(frames.count * sizeof(snapshot::frame)));
+    for (std::size_t i = 0; i < frames.count; ++i) made[i] = frames[i];
+    return made;
+}
 
-// Stacks whose frames are not laid out in memory. They are numbered in the order of for_each().
+// Stacks whose frames are not laid out in memory.
 struct stack_source {
-    using visit = void (*)(void* visitor, const snapshot::stack& stack);
-    using visit_numbers = void (*)(void* visitor, const snapshot::stack& stack,
-                                   const numbered_frames& frames);
-
     const void* of;
-    void (*for_each)(const void* of, void* visitor, visit work);
-    // The same; `stack` has no frames of its own.
-    void (*for_each_by_numbers)(const void* of, void* visitor, visit_numbers work);
-    frame_span (*frames)(const void* of, std::size_t number, arena& memory);
-    // The frames of a row that has none, by its position in the snapshot.
-    frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    row_frames (*frames_of_row_by_numbers)(const void* of, std::size_t number, arena& memory);
+    // All of it but the frames.
+    snapshot::stack (*stack)(const void* of, std::size_t number);
+    // For as long as `memory` has them.
+    numbered_frames (*frames)(const void* of, std::size_t number, arena& memory);
+    // Of a row, by its position in the snapshot. Null: the rows have their frames.
+    row_frames (*frames_of_row)(const void* of, std::size_t number, arena& memory);
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
-    stack_numbers (*numbers)(const void* of, std::size_t number);
     std::size_t count;
     const snapshot::module* modules;
     std::size_t module_count;
@@ -124,51 +120,32 @@ public:
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
 
+    // Without the frames.
     template <class Work>
     void for_each(const Work& work) const {
-        if (source_ == nullptr) {
-            for (std::size_t i = 0; i < count_; ++i) work(first_[i]);
-            return;
-        }
-        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
-        source_->for_each(source_->of, visitor, [](void* self, const snapshot::stack& stack) {
-            (*static_cast<const Work*>(self))(stack);
-        });
+        for (std::size_t i = 0; i < count(); ++i) work(stack(i));
     }
 
     // Calls work(stack, frames). Only `frames` has the frames.
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
-        if (source_ == nullptr) {
-            for (std::size_t i = 0; i < count_; ++i) work(first_[i], laid_out_frames(first_[i]));
-            return;
+        arena memory;
+        memory.allocate(1);  // else its first block would come and go with each stack
+        for (std::size_t i = 0; i < count(); ++i) {
+            const borrowed_memory meanwhile{memory};
+            work(stack(i), frames(i, memory));
         }
-        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
-        source_->for_each_by_numbers(
-            source_->of, visitor,
-            [](void* self, const snapshot::stack& stack, const numbered_frames& frames) {
-                (*static_cast<const Work*>(self))(stack, frames);
-            });
     }
 
-    // Of one stack, by its number; for as long as `memory` has them.
-    frame_span frames(std::size_t number, arena& memory) const {
+    // Of one stack, by its number. The frames are there for as long as `memory` has them.
+    snapshot::stack stack(std::size_t number) const {
+        return source_ != nullptr ? source_->stack(source_->of, number) : first_[number];
+    }
+    numbered_frames frames(std::size_t number, arena& memory) const {
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
-        return {first_[number].frames, first_[number].frame_count};
+        return laid_out_frames(first_[number]);
     }
-    frame_span frames_of_row(std::size_t number, arena& memory) const {
-        const snapshot::row& row = rows_[number];
-        if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
-        return source_->frames_of_row(source_->of, number, memory);
-    }
-    row_frames frames_of_row_by_numbers(std::size_t number, arena& memory) const {
-        if (source_ != nullptr) {
-            return source_->frames_of_row_by_numbers(source_->of, number, memory);
-        }
-        const snapshot::row& row = rows_[number];
-        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
-    }
-    // For those who look at the stacks in another order.
+    // For those who look at few frames of many stacks.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
                                     bool is_from_main) const {
         if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);
@@ -176,9 +153,15 @@ public:
         if (depth >= stack.frame_count) return nullptr;
         return stack.frames + (is_from_main ? stack.frame_count - 1 - depth : depth);
     }
-    stack_numbers numbers(std::size_t number) const {
-        if (source_ != nullptr) return source_->numbers(source_->of, number);
-        return numbers_of(first_[number]);
+    stack_numbers numbers(std::size_t number) const { return numbers_of(stack(number)); }
+    bool are_laid_out() const noexcept { return source_ == nullptr; }
+
+    row_frames frames_of_row(std::size_t number, arena& memory) const {
+        if (source_ != nullptr && source_->frames_of_row != nullptr) {
+            return source_->frames_of_row(source_->of, number, memory);
+        }
+        const snapshot::row& row = rows_[number];
+        return {{row.frames, nullptr, row.frame_count, 0}, row.user_frame};
     }
 
     // Calls work(modules, count).

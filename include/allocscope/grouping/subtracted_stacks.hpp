@@ -2,13 +2,14 @@
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by report/whole_difference.hpp
-// Threads:  one at a time; the snapshots must outlive the result
-// Memory:   of the arena that is passed in; 100 bytes for each thread of a stack, while it works
+// Threads:  one at a time; the sides must outlive the result
+// Memory:   200 bytes for each stack that has changed, of the arena that is passed in; while it
+//           works, that of matched_stacks
 //
-//     const subtracted_stacks change{memory, later, earlier};
-//     made.table = change.table_of_stacks();
+//     derived_stacks change{memory};
+//     subtracted_stacks{memory, change, later, earlier};
 //
-// Equal stacks are those of snapshot/stacks_of_difference.hpp. If only lifetimes have changed, the
+// Equal stacks are those of grouping/matched_stacks.hpp. If only lifetimes have changed, the
 // stack is left out, because that only means that time has passed.
 
 #ifndef ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
@@ -16,15 +17,17 @@
 
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/derived_stacks.hpp>
+#include <allocscope/grouping/matched_stacks.hpp>
 #include <allocscope/grouping/same_threads.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
-#include <allocscope/snapshot/stack_order.hpp>
 #include <allocscope/snapshot/stacks_of_difference.hpp>
 
 #include <cstddef>  // size_t
@@ -74,105 +77,108 @@ bool has_other_numbers(const Stack& of) noexcept {
     return all != 0;
 }
 
+// The parts of threads that stay, in `memory`.
+inline void keep_part(list<snapshot::thread_part>& kept, const snapshot::thread_part& part,
+                      arena& memory) {
+    snapshot::thread_part& made = kept.push_back(part);
+    if (part.details != nullptr) {
+        made.details = memory.make<snapshot::stack_details>(*part.details);
+    }
+}
+
 class subtracted_stacks {
 public:
-    // Throws std::bad_alloc.
-    subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
+    // Adds to `made`, whose memory is `memory`. Throws std::bad_alloc.
+    subtracted_stacks(arena& memory, derived_stacks& made, const shown_stacks& later,
+                      const shown_stacks& earlier)
         : memory_(memory),
-          stacks_(memory),
-          modules_(memory),
+          made_(made),
           threads_(memory, scratch_, are_two_processes(later, earlier)) {
-        add(later, true);
-        add(earlier, false);
-        finish();
-    }
-
-    stack_table table_of_stacks() const noexcept {
-        return {stacks_.data(),  stacks_.size(),        modules_.data(),
-                modules_.size(), threads_.all().data(), threads_.all().size()};
+        add_side(later);
+        add_side(earlier);
+        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        arena meanwhile;
+        const matched_stacks matched{meanwhile, made};
+        matched.for_each([this](const stack_origin* equal, std::size_t count) {
+            const borrowed_memory for_one{step_};
+            add(equal, count);
+        });
+        made.sort_by_size(true, scratch_);
     }
 
 private:
-    struct subtracted : changed_stack {
-        std::size_t number;
-        bool has_changed_part;
-        bool has_unknown_threads;
-        bool lacks_details;
-        snapshot::stack_details* details;
-    };
-
-    void add(const snapshot& side, bool is_later) {
-        for (const snapshot::module& module : side.modules()) {
-            if (has_module_.insert(module.path).is_new) modules_.push_back(module);
-        }
-        list<std::size_t> numbers{
-            scratch_};  // for each thread of this side, its index in `threads_`
-        for (const snapshot::thread& each : side.allocating_threads()) {
-            numbers.push_back(threads_.number_of(each));
-        }
-        for (const snapshot::stack& stack : side.stacks()) {
-            const auto at = merged_.insert({&stack});
-            subtracted& here = at.value;
-            if (at.is_new) {
-                here.number = merged_.size() - 1;
-                here.sum = without_numbers(stack);
-            }
-            here.add(stack, is_later);
-            if (stack.thread_count == 0) here.has_unknown_threads = true;
-            if (stack.details == nullptr) here.lacks_details = true;
-            if (!here.lacks_details) {
-                if (at.is_new) here.details = memory_.make<snapshot::stack_details>();
-                if (is_later) {
-                    detail::add_details(*here.details, *stack.details);
-                } else {
-                    subtract_details(*here.details, *stack.details);
+    void add_side(const shown_stacks& side) {
+        made_.add_side(side);
+        side.with_modules([this](const snapshot::module* modules, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                if (has_module_.insert(modules[i].path).is_new) {
+                    made_.modules().push_back(modules[i]);
                 }
             }
+        });
+        first_threads_[made_.side_count() - 1] = numbers_.size();
+        side.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                numbers_.push_back(threads_.number_of(threads[i]));
+            }
+        });
+    }
+
+    // Adds what equal stacks have more on the later side.
+    void add(const stack_origin* equal, std::size_t count) {
+        changed_stack change{};
+        snapshot::stack_details details{};
+        bool has_details = true;
+        bool has_unknown_threads = false;
+        parts_of_stacks parts{step_, step_};
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool is_later = equal[i].side == 0;
+            const snapshot::stack stack = made_.side(equal[i].side).stack(equal[i].number);
+            if (i == 0) change.sum = without_numbers(stack);
+            change.add(stack, is_later);
+            has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
+            has_details = has_details && stack.details != nullptr;
+            if (has_details && is_later) detail::add_details(details, *stack.details);
+            if (has_details && !is_later) subtract_details(details, *stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
-                if (!is_later) part = negated(part, scratch_);
-                part.thread = numbers[part.thread];
-                parts_.add(here.number, part);
+                if (!is_later) part = negated(part, step_);
+                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                parts.add(0, part);
             });
         }
-    }
-
-    void finish() {
-        list<snapshot::thread_part> changed{scratch_};
-        parts_.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
-            subtracted& here = merged_.begin()[number].value;
-            if (here.has_unknown_threads) return;
-            changed.clear();
+        if (has_details) change.sum.details = &details;
+        bool has_changed = has_other_numbers(change.sum);
+        list<snapshot::thread_part> changed{step_};
+        parts.for_each([&](std::size_t, const list<snapshot::thread_part>& of_stack) {
+            if (has_unknown_threads) return;
             for (const snapshot::thread_part& part : of_stack) {
                 const bool has_numbers = has_other_numbers(part);
-                here.has_changed_part = here.has_changed_part || has_numbers;
+                has_changed = has_changed || has_numbers;
                 if (has_numbers || numbers_of(part).lifetime_us != 0) changed.push_back(part);
             }
-            set_threads(here.sum, changed, memory_);
         });
-        for (auto& each : merged_) {
-            subtracted& here = each.value;
-            if (!here.lacks_details) here.sum.details = here.details;
-            if (here.has_changed_part || has_other_numbers(here.sum)) {
-                stacks_.push_back(here.finished());
-            }
-        }
-        sort_stacks(stacks_, scratch_, true);
+        if (!has_changed) return;
+        list<snapshot::thread_part> kept{step_};
+        for (const snapshot::thread_part& part : changed) keep_part(kept, part, memory_);
+        set_threads(change.sum, kept, memory_);
+        if (has_details) change.sum.details = memory_.make<snapshot::stack_details>(details);
+        made_.add(change.finished(), equal[0]);
     }
 
-    static bool are_two_processes(const snapshot& later, const snapshot& earlier) noexcept {
-        const std::uint64_t one = later.info().process_id;
-        const std::uint64_t other = earlier.info().process_id;
+    static bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {
+        const std::uint64_t one = later.rows().info().process_id;
+        const std::uint64_t other = earlier.rows().info().process_id;
         return one != 0 && other != 0 && one != other;
     }
 
     arena& memory_;
+    derived_stacks& made_;
     arena scratch_;
-    table<stack_names, subtracted> merged_{scratch_};
-    parts_of_stacks parts_{memory_, scratch_};
-    table<text, bool> has_module_{scratch_};
-    list<snapshot::stack> stacks_;
-    list<snapshot::module> modules_;
+    arena step_;  // for one stack
     same_threads threads_;
+    table<text, bool> has_module_{scratch_};
+    list<std::size_t> numbers_{scratch_};  // for each thread of each side, its number in the result
+    std::size_t first_threads_[2] = {};    // for each side, where its threads begin there
 };
 
 }  // namespace detail

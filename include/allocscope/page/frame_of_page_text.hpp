@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-shFfy3StgBnckAwyer4t6DGMuSxQx//6PZ6HL9SMdRs=';
-style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
+script-src 'sha256-S4Jt4W3q6KZspSB4BaE6FnI8da5QgGQmWmoe1K6YD7s=';
+style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -52,7 +52,7 @@ button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
 [role="radio"][aria-checked="true"] { background: var(--accent_back); border-color: var(--accent);
 color: var(--accent); } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 #how { margin: 4px 0 14px; color: var(--quiet); max-width: 110ch; overflow-wrap: anywhere; }
-#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 12px; }
+#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px; }
 .total { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 11px
 15px 12px; } .total .name { color: var(--quiet); font-size: 12.5px; } .total .large { font-size:
 25px; font-weight: 600; letter-spacing: -0.02em; line-height: 1.3; } .total .small { color:
@@ -72,7 +72,7 @@ button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button
 border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
 { color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
-flex: 1 1 320px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
+flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
 color: var(--quiet); font-size: 13px; white-space: nowrap; } #path { display: flex; flex-wrap:
 wrap; gap: 2px; align-items: baseline; font-size: 13px; min-width: 0; } #path button { border: 0;
 padding: 0 5px; min-height: 22px; background: none; color: var(--accent); max-width: 34ch;
@@ -116,16 +116,19 @@ border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--
 font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
 #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
 height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
-width: auto; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body {
-padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
-details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
-.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
-#chart_space { height: auto !important; } canvas { position: static !important; height: auto
-!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
-break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
-padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
-white-space: normal; } td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr {
-break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places th.function {
+display: none; } #places td.text { max-width: 16ch; } #places td.share, #places th:last-child {
+position: sticky; right: 0; background: var(--card); } #places td.share { min-width: 76px; } }
+@media print { :root { color-scheme: light !important; --back: #ffffff; } body { padding: 0;
+max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip, details:not([open]) {
+display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large {
+font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; } #chart_space { height:
+auto !important; } canvas { position: static !important; height: auto !important; } #columns {
+display: block; } #types_card { position: static; } .card, .total { break-inside: avoid; }
+#places_card { break-inside: auto; } .wide { overflow: visible; } th, td { padding: 2px 4px;
+font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px; white-space: normal; }
+td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr { break-inside: avoid; } * {
+print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>

@@ -122,6 +122,7 @@ private:
         field("samples", info_.samples);
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("is_backwards", info_.is_backwards);
         yes_or_no("is_filtered", info_.is_filtered);
         yes_or_no("has_totals", has_totals(info_));
         yes_or_no("has_details", info_.has_details);
@@ -321,7 +322,7 @@ private:
             names_.reserve_paths(shown_.size());
             few_rows<snapshot::row> few;
             for (std::size_t i = 0; i < shown_.size(); ++i) {
-                const row_frames of = stacks_.frames_of_row_by_numbers(i, memory_);
+                const row_frames of = stacks_.frames_of_row(i, memory_);
                 snapshot::row row = shown_[i];
                 row.frame_count = of.frames.count;
                 row.user_frame = of.user_frame;

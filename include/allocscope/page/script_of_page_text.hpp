@@ -25,13 +25,16 @@ words.push('Sampled: one sample in ' + plain_bytes(data.sample_bytes) +
 (data.samples === 1 ? ' sample' : ' samples')); } if (data.record !== 'counters') {
 words.push('up to ' + data.stack_frames + (data.stack_frames === 1 ? ' frame' : ' frames') +
 ' of each stack'); } words.push(data.threads === 'all' ? 'all threads' : 'one thread');
-if (!data.is_of_two_windows) { words.push(is_difference ? duration(data.duration_ns) + ' apart'
-: 'open for ' + duration(data.duration_ns)); } let text = words.join(', ') + '.'; if (is_sampled) {
+if (!data.is_of_two_windows) { const time = duration(data.duration_ns);
+words.push(!is_difference ? 'open for ' + time
+: time + (data.is_backwards ? ' back in time' : ' apart')); } let text = words.join(', ') + '.';
+if (is_sampled) {
 text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals in 95 of 100' +
-' cases.'; } if (is_difference) {
-text += ' All numbers are changes from the earlier snapshot to the later one. Widths and' +
-' shares are of the sum of all changes without their signs: red is more, blue is less.'; }
-return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
+' cases.'; } if (is_difference) { text += ' All numbers are changes from ' +
+(data.is_backwards ? 'the later snapshot to the earlier one.'
+: 'the earlier snapshot to the later one.') +
+' Widths and shares are of the sum of all changes without their signs: red is more,' +
+' blue is less.'; } return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
 const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
 : sign_of(value) + grouped.format(Math.abs(value));
 return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
@@ -71,7 +74,9 @@ document.title = name + ' \u2013 allocscope'; const has_totals = data.has_totals
 by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
 if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
 if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
-const totals = data.totals; if (has_totals) { by_id('totals').append(
+if (data.is_backwards) {
+note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
+' \u2212 has come.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
 card_of('Alive', totals.live_bytes, totals.live_objects),
 card_of('Allocated', totals.bytes_allocated, totals.allocations),
 card_of('Freed', totals.bytes_freed, totals.frees),

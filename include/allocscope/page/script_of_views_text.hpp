@@ -97,9 +97,9 @@ const is_chosen = places.column < 0 ? column.metric === -1 : places.column === n
 if (!is_chosen) head.removeAttribute('aria-sort');
 else head.setAttribute('aria-sort', places.is_upwards ? 'ascending' : 'descending'); }); }
 function turn_page(step) { places.page += step; draw_places(); } function start_places() {
-place_columns.forEach((column, number) => {
-const head = element('th', undefined, column.text === undefined ? 'number' : '');
-head.scope = 'col'; const button = element('button', column.name); button.type = 'button';
+place_columns.forEach((column, number) => { const head = element('th', undefined,
+column.text === undefined ? 'number' : column.name.toLowerCase()); head.scope = 'col';
+const button = element('button', column.name); button.type = 'button';
 button.addEventListener('click', () => { const is_same = places.column === number;
 places.is_upwards = is_same ? !places.is_upwards : false; places.column = number; sort_places();
 places.page = 0; draw_places(); }); head.append(button); by_id('places_head').append(head); });
@@ -188,7 +188,8 @@ by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cel
 canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
 
 const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
-function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
+const approximately = (number) => (is_sampled ? '~' : '') + number; function highest(values) {
+return values.reduce((most, value) => Math.max(most, value), 0); }
 function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
@@ -197,16 +198,17 @@ const width = width_for(canvas); const height = is_printing ? 150 : canvas.clien
 const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
-const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
-const right = width - 64; const bottom = height - 20;
+const most_objects = Math.max(1, highest(moments.map((moment) => moment[1])));
+const margin = is_sampled ? 74 : 64; const left = margin; const right = width - margin;
+const bottom = height - 20;
 const x_of = (time) => last === first ? left : left + (time - first) / (last - first) *
 (right - left); const y_of = (share) => bottom - share * (bottom - 24); timeline.x_of = x_of;
 paint.strokeStyle = colors.line; paint.lineWidth = 1; for (const share of [0, 0.5, 1]) {
 const y = Math.round(y_of(share)) + 0.5; paint.beginPath(); paint.moveTo(left, y);
 paint.lineTo(right, y); paint.stroke(); paint.fillStyle = colors.accent; paint.textAlign = 'right';
-paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
+paint.fillText(approximately(plain_bytes(Math.round(most_bytes * share))), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
-paint.fillText(grouped.format(most_objects * share), right + 8, y); }
+paint.fillText(approximately(grouped.format(most_objects * share)), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
 paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
@@ -227,19 +229,20 @@ if (x >= free_from && name.width > 0) { paint.fillText(name.text, x + 3, 8);
 free_from = x + name.width + 12; } } } function show_moment(number, x, y) {
 timeline.hovered = number; draw_timeline(); const moment = moments[number];
 show_tip(x, y, [['after ' + duration(moment[0]), 'main'], [moment[5], 'place']], [
-['Live bytes', grouped.format(moment[2]), plain_bytes(moment[2])],
-['Live objects', grouped.format(moment[1]), ''],
-['Allocated bytes', grouped.format(moment[4]), plain_bytes(moment[4])],
-['Allocations', grouped.format(moment[3]), ''] ]); } function nearest_moment(x) { let best = 0;
-moments.forEach((moment, number) => {
+['Live bytes', approximately(grouped.format(moment[2])), plain_bytes(moment[2])],
+['Live objects', approximately(grouped.format(moment[1])), ''],
+['Allocated bytes', approximately(grouped.format(moment[4])), plain_bytes(moment[4])],
+['Allocations', approximately(grouped.format(moment[3])), ''] ]); } function nearest_moment(x) {
+let best = 0; moments.forEach((moment, number) => {
 const distance = (at) => Math.abs(timeline.x_of(moments[at][0]) - x);
 if (distance(number) < distance(best)) best = number; }); return best; }
 function start_timeline() { if (moments.length === 0) return;
 by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
-const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
-' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
-' objects (line) alive'; by_id('timeline_text').textContent = words;
-const canvas = timeline.canvas;
+const most_objects = highest(moments.map((moment) => moment[1]));
+const words = grouped.format(moments.length) + ' moments; at most ' +
+approximately(plain_bytes(most)) + ' (area) and ' +
+approximately(grouped.format(most_objects)) + ' objects (line) alive';
+by_id('timeline_text').textContent = words; const canvas = timeline.canvas;
 canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
 canvas.addEventListener('mousemove', (event) => {
 const x = event.clientX - canvas.getBoundingClientRect().left;

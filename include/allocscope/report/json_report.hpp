@@ -33,11 +33,13 @@
 // new, and moments if the window kept a time series. There is "memory" after with_memory(); its
 // parts add up to "resident_bytes". The numbers of a sampled snapshot are estimates: it has
 // "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
-// rows have "samples". In a difference numbers may be negative, and "is_difference" is true. Only a
-// difference made by difference() has threads, families and details: see
-// report/whole_difference.hpp. A merged snapshot has "merged_windows", the number of windows. A
-// window with options::details has "details", with "peak_..." if its peak was followed. Text that
-// is not valid UTF-8 or may not be shown is escaped as in a text report.
+// rows have "samples". In a difference numbers may be negative, and "is_difference" is true; so is
+// "is_backwards" if the snapshot that was subtracted is the later one. Only a difference made by
+// difference() has threads, families and details: see report/whole_difference.hpp. After filter()
+// "is_filtered" is true: rows and threads are a part, the totals are not. A merged snapshot has
+// "merged_windows", the number of windows. A window with options::details has "details", with
+// "peak_..." if its peak was followed. Text that is not valid UTF-8 or may not be shown is escaped
+// as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -132,7 +134,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, const frame_span& frames,
+inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
@@ -158,7 +160,7 @@ inline void write_json_row(json_writer& json, const place& here, const frame_spa
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
-    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames.first[i]);
+    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames[i]);
     json.end(']');
     json.end('}');
 }
@@ -237,6 +239,14 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.field("record", name_of(info.record));
     if (info.is_difference) {
         json.key("is_difference");
+        json.value(true);
+    }
+    if (info.is_backwards) {
+        json.key("is_backwards");
+        json.value(true);
+    }
+    if (info.is_filtered) {
+        json.key("is_filtered");
         json.value(true);
     }
     if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);

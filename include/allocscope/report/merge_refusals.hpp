@@ -14,6 +14,8 @@
 
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/derived_stacks.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -40,14 +42,24 @@ inline std::int64_t began_unix_ns(const snapshot::window_info& info) noexcept {
     return info.taken_unix_ns - static_cast<std::int64_t>(info.duration_ns);
 }
 
+// Null if no modules are known.
+inline const snapshot::module* program_of(const shown_stacks& part) {
+    const snapshot::module* first = nullptr;
+    part.with_modules([&first](const snapshot::module* modules, std::size_t count) {
+        if (count != 0) first = modules;
+    });
+    return first;
+}
+
 // The number of a process is used again, and containers have their own numbers. The program then
 // lies at another address, unless it is always loaded at the same one.
-inline bool is_same_process(const snapshot& a, const snapshot& b) {
-    if (a.info().process_id == 0 || a.info().process_id != b.info().process_id) return false;
-    const auto modules = a.modules();
-    const auto others = b.modules();
-    if (modules.empty() || others.empty()) return true;
-    return text{modules[0].path} != text{others[0].path} || modules[0].address == others[0].address;
+inline bool is_same_process(const shown_stacks& a, const shown_stacks& b) {
+    const std::uint64_t process = a.rows().info().process_id;
+    if (process == 0 || process != b.rows().info().process_id) return false;
+    const snapshot::module* const program = program_of(a);
+    const snapshot::module* const other = program_of(b);
+    if (program == nullptr || other == nullptr) return true;
+    return text{program->path} != text{other->path} || program->address == other->address;
 }
 
 // Two windows, one after the other, may seem to overlap by the difference of two clocks.
@@ -63,22 +75,25 @@ inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_
 }
 
 // Two windows of one thread each, of different threads, own different objects.
-inline bool has_common_thread(const snapshot& a, const snapshot& b) {
-    if (a.info().from == threads::all || b.info().from == threads::all) return true;
-    const auto known = a.allocating_threads();
-    const auto others = b.allocating_threads();
-    if (known.empty() || others.empty()) return true;
-    for (const snapshot::thread& each : known) {
-        for (const snapshot::thread& other : others) {
-            if (each.number == other.number) return true;
-        }
-    }
-    return false;
+inline bool has_common_thread(const shown_stacks& a, const shown_stacks& b) {
+    if (a.rows().info().from == threads::all || b.rows().info().from == threads::all) return true;
+    bool has_common = false;
+    a.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+        b.with_threads([&](const snapshot::thread* others, std::size_t other_count) {
+            has_common = count == 0 || other_count == 0;
+            for (std::size_t i = 0; i < count * other_count; ++i) {
+                const bool is_common =
+                    threads[i / other_count].number == others[i % other_count].number;
+                has_common = has_common || is_common;
+            }
+        });
+    });
+    return has_common;
 }
 
 // "snapshot 2 (window "load", process 123)"
-inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t number) {
-    const snapshot::window_info& info = parts[number].info();
+inline std::string name_of_part(const std::vector<sourced_snapshot>& parts, std::size_t number) {
+    const snapshot::window_info& info = parts[number].rows.info();
     arena memory;
     text_out name{memory};
     name << "snapshot " << decimal{number + 1} << " (window \"";
@@ -90,24 +105,28 @@ inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t 
 }
 
 // Returns "", or why these cannot become one snapshot, with the remedy.
-inline std::string why_not_merged(const std::vector<snapshot>& parts) {
+inline std::string why_not_merged(const std::vector<sourced_snapshot>& parts) {
+    if (parts.size() < 2) return {};
+    std::vector<shown_stacks> stacks;
+    for (const sourced_snapshot& part : parts) stacks.push_back(part.stacks());
     for (std::size_t i = 1; i < parts.size(); ++i) {
-        const snapshot::window_info& info = parts[i].info();
-        if (info.is_difference != parts[0].info().is_difference) {
+        const snapshot::window_info& info = parts[i].rows.info();
+        if (info.is_difference != parts[0].rows.info().is_difference) {
             const std::size_t difference = info.is_difference ? i : 0;
             return name_of_part(parts, difference) + " is a difference, and " +
                    name_of_part(parts, difference == 0 ? i : 0) +
                    " is none; merge the snapshots before subtracting";
         }
-        if (parts[i].has_stacks() != parts[0].has_stacks()) {
-            const std::size_t without = parts[i].has_stacks() ? 0 : i;
+        if (stacks[i].are_known() != stacks[0].are_known()) {
+            const std::size_t without = stacks[i].are_known() ? 0 : i;
             return name_of_part(parts, without) +
                    " has no stacks: its window recorded counters only; merge it with others of"
                    " its kind";
         }
         for (std::size_t k = 0; k < i; ++k) {
-            if (!is_same_process(parts[i], parts[k]) || info.is_difference ||
-                !is_same_time(info, parts[k].info()) || !has_common_thread(parts[i], parts[k])) {
+            if (!is_same_process(stacks[i], stacks[k]) || info.is_difference ||
+                !is_same_time(info, parts[k].rows.info()) ||
+                !has_common_thread(stacks[i], stacks[k])) {
                 continue;
             }
             return name_of_part(parts, k) + " and " + name_of_part(parts, i) +

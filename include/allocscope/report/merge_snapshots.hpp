@@ -21,7 +21,9 @@
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/merged_stacks.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -33,10 +35,10 @@
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/snapshot_members.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t
-#include <new>      // placement new
 #include <string>   // string
 #include <vector>   // vector
 
@@ -125,15 +127,15 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
 }
 
 // The maximum over several windows of one process, the sum over several processes.
-inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count) {
+inline std::uint64_t sum_of_own_memory(const std::vector<shown_stacks>& parts) {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        std::uint64_t most = parts[i].info().own_memory_bytes;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        std::uint64_t most = parts[i].rows().info().own_memory_bytes;
         bool is_first = true;
-        for (std::size_t k = 0; k < count; ++k) {
+        for (std::size_t k = 0; k < parts.size(); ++k) {
             if (k == i || !is_same_process(parts[i], parts[k])) continue;
             is_first = is_first && k > i;
-            const std::uint64_t other = parts[k].info().own_memory_bytes;
+            const std::uint64_t other = parts[k].rows().info().own_memory_bytes;
             if (other > most) most = other;
         }
         if (is_first) sum += most;
@@ -200,7 +202,8 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Everything but losses, families, time series, and resident memory, which processes share.
+// Everything but own memory, losses, families, time series, and resident memory, which processes
+// share.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();
@@ -235,43 +238,34 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
     info.name = common_text(parts, count, [](const info_type& part) { return part.name; });
     info.command = common_text(parts, count, [](const info_type& part) { return part.command; });
     info.window = 0;
-    info.own_memory_bytes = sum_of_own_memory(parts, count);
     info.estimates = sum_of_estimates(parts, count);
     return info;
 }
 
 // --- all together ---
 
-// The parts, in the memory of the block.
-struct kept_parts {
-    snapshot* first;
-    std::size_t count;
-};
-
-inline void let_go_of_parts(void* kept) {
-    auto& parts = *static_cast<kept_parts*>(kept);
-    for (std::size_t i = 0; i < parts.count; ++i) parts.first[i].~snapshot();
-}
-
-// Null if memory was refused.
-inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
+// Without a snapshot if memory was refused.
+inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
     snapshot_block block;
-    if (!block.has_memory()) return nullptr;
-    snapshot::window_info info = merged_info(parts, count);
+    if (!block.has_memory()) return {refused_snapshot()};
+    std::vector<snapshot> rows_of_parts;
+    for (const sourced_snapshot& part : given) rows_of_parts.push_back(part.rows);
+    const std::size_t count = given.size();
+    snapshot::window_info info = merged_info(rows_of_parts.data(), count);
+    const stack_source* source = nullptr;
     arena scratch;
     const bool is_made = is_done_with_memory([&] {
-        arena& memory = block.memory();
-        auto* kept = memory.make<kept_parts>();
-        kept->first = static_cast<snapshot*>(memory.allocate(count * sizeof(snapshot)));
-        block.keep({kept, &let_go_of_parts});
-        for (; kept->count < count; ++kept->count) {
-            ::new (static_cast<void*>(kept->first + kept->count)) snapshot{parts[kept->count]};
-        }
-        const merged_stacks sums{memory, scratch, parts, count, info.is_difference};
+        kept_snapshots& kept = keep_snapshots(block, rows_of_parts.data(), count);
+        arena& memory = kept.memory();
+        const snapshot* const parts = kept.begin();
+        std::vector<shown_stacks> stacks;
+        for (std::size_t i = 0; i < count; ++i) stacks.emplace_back(parts[i], given[i].source);
+        info.own_memory_bytes = sum_of_own_memory(stacks);
+        auto* const made = memory.make<derived_stacks>(memory);
+        const merged_stacks sums{memory, scratch, *made, stacks.data(), count, info.is_difference};
         block.add_rows(sums.rows(), info, scratch);
-        if (parts[0].has_stacks()) {
-            block.set_stacks(*memory.make<stack_table>(sums.table_of_stacks()));
-        }
+        if (stacks[0].are_known()) set_stacks(block, *made);
+        if (!made->are_laid_out()) source = memory.make<stack_source>(made->source());
         list<snapshot::family> families{scratch};
         add_families(families, parts, count);
         block.add_families(families);
@@ -284,7 +278,26 @@ inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
         info.losses = losses.data();
         info.loss_count = losses.size();
     });
-    return is_made ? block.finish(info) : nullptr;
+    if (!is_made) return {refused_snapshot()};
+    return {snapshot{block.finish(info)}, source};
+}
+
+inline bool merge(const std::vector<sourced_snapshot>& parts, sourced_snapshot& into,
+                  std::string& error) {
+    std::vector<sourced_snapshot> known;
+    for (const sourced_snapshot& part : parts) {
+        if (!is_of_no_window(part.rows)) known.push_back(part);
+    }
+    error = why_not_merged(known);
+    if (!error.empty()) return false;
+    if (known.size() < 2) {
+        into = known.empty() ? sourced_snapshot{} : known[0];
+        return true;
+    }
+    into = merged(known);
+    const bool is_made = into.rows.info().merged_windows != 0;
+    if (!is_made) error = "there is not enough memory to merge the snapshots";
+    return is_made;
 }
 
 }  // namespace detail
@@ -298,20 +311,12 @@ inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
 // Throws std::bad_alloc.
 inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
     const pause_recording quietly;
-    std::vector<snapshot> known;
-    for (const snapshot& part : parts) {
-        if (!detail::is_of_no_window(part)) known.push_back(part);
-    }
-    error = detail::why_not_merged(known);
-    if (!error.empty()) return false;
-    if (known.size() < 2) {
-        into = known.empty() ? snapshot{} : known[0];
-        return true;
-    }
-    detail::snapshot_data* const made = detail::merged(known.data(), known.size());
-    if (made == nullptr) error = "there is not enough memory to merge the snapshots";
-    if (made != nullptr) into = snapshot{made};
-    return made != nullptr;
+    std::vector<detail::sourced_snapshot> given;
+    for (const snapshot& part : parts) given.push_back({part});
+    detail::sourced_snapshot made;
+    if (!detail::merge(given, made, error)) return false;
+    into = made.rows;
+    return true;
 }
 
 // The same, but throws report_error.

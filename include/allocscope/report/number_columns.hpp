@@ -93,7 +93,6 @@ public:
             }
         }
         const std::size_t taken = leave_out(widths, width, order);
-        constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
             for (std::size_t i = 0; i < count_; ++i) {
@@ -101,20 +100,30 @@ public:
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
-            out << each.name.before;
-            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
-            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
-            if (is_cut) {
-                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
-            } else {
-                out << each.name.name;
-            }
-            out << each.name.behind << '\n';
+            write_name(out, each.name, is_cut ? width - taken : 0);
         }
     }
 
 private:
     static constexpr std::size_t most_columns = 9;
+    static constexpr std::size_t least_name = 8;
+
+    // In `room` columns, if at all possible; 0: no limit. What is behind the name is left out if
+    // too little of the name would be left.
+    static void write_name(text_out& out, const line_name& name, std::size_t room) {
+        constexpr std::size_t telling_name = 16;
+        const std::size_t before = columns_of(name.before);
+        const std::size_t behind = columns_of(name.behind);
+        const std::size_t whole = columns_of(name.name);
+        const std::size_t wanted = whole < telling_name ? whole : telling_name;
+        const bool has_behind = room == 0 || before + wanted + behind <= room;
+        const std::size_t kept = before + (has_behind ? behind : 0);
+        const std::size_t left = room > kept + least_name ? room - kept : least_name;
+        out << name.before;
+        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        if (has_behind) out << name.behind;
+        out << '\n';
+    }
 
     struct line {
         text numbers[most_columns];

@@ -63,9 +63,9 @@ public:
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
     // The frames of the row, or those of the stack that is shown for a place without a row.
-    frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
+    numbered_frames frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
         const auto number = static_cast<std::size_t>(&here - begin());
-        if (number < row_count_) return stacks.frames_of_row(number, scratch);
+        if (number < row_count_) return stacks.frames_of_row(number, scratch).frames;
         return stacks.frames(here.shown_stack, scratch);
     }
     // The first place behind the rows: nothing is alive there (in a difference: no more than
@@ -97,7 +97,7 @@ private:
         here.most_allocations = stack.allocations;
         here.shown_stack = number;
         describe_row(row, stack);
-        row.frames = nullptr;  // they may be freed with the stack
+        row.frames = nullptr;  // frames_of() has them
     }
 
     arena& memory_;

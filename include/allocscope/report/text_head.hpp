@@ -146,7 +146,7 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     if (!info.is_of_two_windows) {
         mode << (info.is_difference ? ", " : ", open for ");
         write_duration(mode, info.duration_ns);
-        if (info.is_difference) mode << " apart";
+        if (info.is_difference) mode << (info.is_backwards ? " back in time" : " apart");
     }
     write_wrapped(out, mode.view(), form.width, 4);
     out << '\n';
@@ -261,10 +261,20 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     if (info.is_of_two_windows) {
         form.write_sentence(out, "  attention: the two snapshots are of different windows");
     }
+    if (info.is_backwards) {
+        form.write_sentence(out,
+                            "  attention: the snapshot that was subtracted is the later one: + has"
+                            " gone since, - has come");
+    }
     if (!rows.empty() || has_totals(info)) {
         write_mode(out, info, form);
         write_totals(out, rows, form);
         write_families(out, info, form);
+    }
+    if (info.is_filtered) {
+        form.write_sentence(out,
+                            "  filtered: the rows are a part, the totals are those of the whole"
+                            " window");
     }
     if (info.uncertain_objects != 0) {
         text_out sentence{form.parts};

@@ -9,6 +9,8 @@
 //
 //             12.3 ms     1.2 MiB  parsed
 //
+// Sampled numbers carry '~', as everywhere.
+//
 // Each bar is the largest of the points in its part of the time. A part without a point is as high
 // as the part before it.
 
@@ -16,6 +18,7 @@
 #define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -49,6 +52,7 @@ inline void write_marks(text_out& out, const snapshot::window_info& info) {
         text_out time{parts};
         text_out bytes{parts};
         write_duration(time, each.at_ns);
+        if (info.record == recording::sampled) bytes << '~';
         write_bytes(bytes, each.live_bytes);
         write_right(out, time.view(), 15);
         out << "  ";
@@ -92,9 +96,10 @@ inline void write_timeline(text_out& out, const snapshot::window_info& info) {
         const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
         out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
     }
-    out << "  ";
+    const char* const mark = info.record == recording::sampled ? "~" : "";
+    out << "  " << mark;
     write_bytes(out, least);
-    out << " to ";
+    out << " to " << mark;
     write_bytes(out, most);
     out << "; " << decimal{info.moment_count} << " points in ";
     write_duration(out, last->at_ns);

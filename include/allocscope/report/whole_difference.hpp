@@ -30,6 +30,8 @@
 #define ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/derived_stacks.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/subtracted_stacks.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -41,31 +43,32 @@
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
 
-#include <cstdint>           // uint64_t
-#include <initializer_list>  // for over a list in braces
-#include <new>               // placement new
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Lies in the memory of the block.
-struct sides_of_difference {
-    snapshot rows;  // the difference as every program can make it
-    snapshot later;
-    snapshot earlier;
-};
-
-inline void let_go_of_sides(void* kept) {
-    static_cast<sides_of_difference*>(kept)->~sides_of_difference();
+// `source`: the later snapshot, and behind it the earlier one.
+inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto* const sides = static_cast<const snapshot*>(source);
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (!sides[i].has_stacks() && !is_of_no_window(sides[i])) refuse_memory();  // nor this one
+    }
+    derived_stacks change{made.memory};
+    subtracted_stacks{made.memory, change, shown_stacks{sides[0]}, shown_stacks{sides[1]}};
+    made.table = change.table(made.memory);
 }
 
-inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
-    const auto& sides = *static_cast<const sides_of_difference*>(source);
-    for (const snapshot* side : {&sides.later, &sides.earlier}) {
-        if (!side->has_stacks() && !is_of_no_window(*side)) refuse_memory();  // nor has this one
-    }
-    made.table = subtracted_stacks{made.memory, sides.later, sides.earlier}.table_of_stacks();
+// The source of the stacks, in the memory of the block.
+inline const stack_source* subtracted_source(arena& memory, const snapshot* sides,
+                                             const stack_source* later,
+                                             const stack_source* earlier) {
+    auto* const change = memory.make<derived_stacks>(memory);
+    subtracted_stacks{memory, *change, shown_stacks{sides[0], later},
+                      shown_stacks{sides[1], earlier}};
+    return memory.make<stack_source>(change->source());
 }
 
 inline snapshot::family negated(const snapshot::family& family) noexcept {
@@ -93,41 +96,52 @@ inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::windo
     return a.info().*what && (is_of_no_window(b) || b.info().*what);
 }
 
-// Null if memory was refused.
-inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& later,
-                                       const snapshot& earlier) {
+// Without a snapshot if memory was refused. With sources the stacks are subtracted at once, and
+// otherwise when somebody asks for them.
+inline sourced_snapshot whole_difference(const snapshot& rows, const sourced_snapshot& later,
+                                         const sourced_snapshot& earlier, bool needs_stacks) {
     snapshot_block block;
-    if (!block.has_memory()) return nullptr;
+    if (!block.has_memory()) return {refused_snapshot()};
     snapshot::window_info info = rows.info();
-    info.has_details = have_both(later, earlier, &snapshot::window_info::has_details);
-    info.has_peak_details = have_both(later, earlier, &snapshot::window_info::has_peak_details);
+    info.has_details = have_both(later.rows, earlier.rows, &snapshot::window_info::has_details);
+    info.has_peak_details =
+        have_both(later.rows, earlier.rows, &snapshot::window_info::has_peak_details);
+    const stack_source* source = nullptr;
     const bool is_made = is_done_with_memory([&] {
-        void* const place = block.memory().allocate(sizeof(sides_of_difference));
-        auto* const sides = ::new (place) sides_of_difference{rows, later, earlier};
-        block.keep({sides, &let_go_of_sides});
+        const snapshot all[] = {rows, later.rows, earlier.rows};
+        kept_snapshots& kept = keep_snapshots(block, all, 3);
+        const snapshot* const sides = kept.begin() + 1;
         block.set_stacks(&find_subtracted_stacks, sides);
+        const bool has_source = later.source != nullptr || earlier.source != nullptr;
+        if (has_source && needs_stacks) {
+            source = subtracted_source(kept.memory(), sides, later.source, earlier.source);
+        }
         arena scratch;
         list<snapshot::family> families{scratch};
-        subtract_families(families, later.info(), earlier.info());
+        subtract_families(families, later.rows.info(), earlier.rows.info());
         block.add_families(families);
     });
-    if (!is_made) return nullptr;
+    if (!is_made) return {refused_snapshot()};
     snapshot_data* const made = block.finish(info);
     made->rows = rows.begin();
     made->row_count = rows.size();
     made->live_objects = rows.live_objects();
     made->live_bytes = rows.live_bytes();
-    return made;
+    return {snapshot{made}, source};
+}
+
+inline sourced_snapshot difference(const sourced_snapshot& later, const sourced_snapshot& earlier,
+                                   bool needs_stacks) {
+    const pause_recording quietly;
+    const snapshot rows = later.rows.difference_from(earlier.rows);
+    if (!rows.info().is_difference) return {rows};  // both come from no window
+    return whole_difference(rows, later, earlier, needs_stacks);
 }
 
 }  // namespace detail
 
 inline snapshot difference(const snapshot& later, const snapshot& earlier) {
-    const pause_recording quietly;
-    const snapshot rows = later.difference_from(earlier);
-    if (!rows.info().is_difference) return rows;  // both come from no window
-    detail::snapshot_data* const made = detail::whole_difference(rows, later, earlier);
-    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+    return detail::difference({later}, {earlier}, false).rows;
 }
 
 ALLOCSCOPE_NAMESPACE_END

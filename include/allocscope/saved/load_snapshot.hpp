@@ -55,6 +55,9 @@ struct wanted_parts {
     std::size_t framed_rows = every_row;
     // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
+    // If true, rows without all of their frames get one, which gave them their place: its path
+    // tells places apart.
+    bool has_user_frames = false;
 };
 
 class snapshot_loader {
@@ -120,9 +123,12 @@ public:
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (i >= framed_rows && rows_[i].line != 0) continue;
             saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows_[i];
+            if (i >= framed_rows && row.line != 0) {
+                if (wanted_.has_user_frames) set_user_frame(row, stack);
+                continue;
+            }
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
         }
@@ -139,6 +145,15 @@ public:
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
+    void set_user_frame(snapshot::row& row, const saved_stack& of) const noexcept {
+        if (row.user_frame >= of.frame_count) return;
+        saved_fields numbers{of.frame_numbers};
+        for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
+        row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
+        row.frame_count = 1;
+        row.user_frame = 0;
+    }
+
     // Reserves memory for as many parts as there are records, so that no list has to grow.
     void make_room(saved_fields file) {
         std::size_t count[256] = {};
@@ -328,6 +343,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        info.is_backwards = (flags & saved_is_backwards) != 0;
         has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);

@@ -86,7 +86,7 @@ public:
         memory.allocate(1);  // else its first block would come and go with each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
-            add_row(rows[i], stacks.frames_of_row_by_numbers(i, memory));
+            add_row(rows[i], stacks.frames_of_row(i, memory));
         }
         if (stacks.are_known()) add_stacks(stacks);
         add_end();
@@ -178,7 +178,8 @@ private:
                    (has_stacks ? saved_has_stacks : 0) |
                    (info.is_filtered ? saved_is_filtered : 0) |
                    (info.has_details ? saved_has_details : 0) |
-                   (info.has_peak_details ? saved_has_peak_details : 0))
+                   (info.has_peak_details ? saved_has_peak_details : 0) |
+                   (info.is_backwards ? saved_is_backwards : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)

@@ -72,6 +72,7 @@ constexpr std::uint64_t saved_has_stacks = 4;
 constexpr std::uint64_t saved_is_filtered = 8;
 constexpr std::uint64_t saved_has_details = 16;
 constexpr std::uint64_t saved_has_peak_details = 32;
+constexpr std::uint64_t saved_is_backwards = 64;
 
 }  // namespace detail
 

@@ -36,7 +36,6 @@ namespace detail {
 //
 // A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
 // those itself; a byte_cursor reads the others.
-// here, the others by a byte_cursor.
 class saved_fields {
 public:
     explicit saved_fields(text bytes) noexcept
@@ -281,42 +280,17 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
-// The same, one after the other: the frames of a million stacks take more than a gigabyte, so the
-// frames of one stack are freed before the next one comes.
-template <class Work>
-void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
-    arena memory;
-    memory.allocate(1);  // else its first block would come and go with each stack
-    for (const saved_sums& each : parts.sums) {
-        const borrowed_memory meanwhile{memory};
-        snapshot::stack stack{};
-        stack.frames = frames_of(parts, parts.stacks[read_stack_of(parts, each, stack)], memory);
-        work(stack);
-    }
-}
-
-// Of one stack, in `numbers`.
+// The frames of one stack by their numbers, in `memory`. Equal `stack`s have equal frames.
 inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t stack,
-                                          list<std::uint32_t>& numbers) {
+                                          arena& memory) {
     const saved_stack& of = parts.stacks[stack];
-    if (numbers.size() < of.frame_count) numbers.resize(of.frame_count);
+    auto* const numbers =
+        static_cast<std::uint32_t*>(memory.allocate(of.frame_count * sizeof(std::uint32_t)));
     saved_fields from{of.frame_numbers};
     for (std::size_t i = 0; i < of.frame_count; ++i) {
         numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
     }
-    return {parts.frames.data(), numbers.data(), of.frame_count, stack};
-}
-
-// Without frames, but with their numbers: work(stack, frames).
-template <class Work>
-void for_each_stack_by_numbers(const loaded_parts& parts, const Work& work) {
-    arena memory;
-    list<std::uint32_t> numbers{memory};
-    for (const saved_sums& each : parts.sums) {
-        snapshot::stack stack{};
-        const std::size_t number = read_stack_of(parts, each, stack);
-        work(stack, numbered_frames_of(parts, number, numbers));
-    }
+    return {parts.frames.data(), numbers, of.frame_count, stack};
 }
 
 }  // namespace detail

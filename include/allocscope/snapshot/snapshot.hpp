@@ -183,7 +183,8 @@ public:
         recording record;
         threads from;
         std::uint32_t stack_frames;
-        std::uint64_t duration_ns;       // from the start of the window to this snapshot
+        std::uint64_t duration_ns;       // from the start of the window to this snapshot; in a
+                                         // difference between the two, whichever was first
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
         const loss* losses;              // only the losses that happened
@@ -206,7 +207,8 @@ public:
         std::uint64_t process_id;    // the process of the window; 0: unknown
         std::int64_t taken_unix_ns;  // when it was taken; nanoseconds since 1970 (UTC)
         const char* command;         // the command line of the program; "" when unknown
-        const moment* moments;       // the time series, oldest first; none unless one was kept
+        // The time series, oldest first. There is none unless one was kept; a difference has none.
+        const moment* moments;
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
         // How many windows were merged into this snapshot; 0 if it is of one window. The peak of a
@@ -215,6 +217,9 @@ public:
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
         bool has_peak_details;     // false if another window with details was open at its start
+        // A difference from a snapshot of the same window that was taken later, `duration_ns` after
+        // the other one: what is added has gone since.
+        bool is_backwards;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window

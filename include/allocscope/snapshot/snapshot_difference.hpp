@@ -230,7 +230,13 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
     about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
-    about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns : 0;
+    about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns
+                                        : earlier.info.duration_ns - later.info.duration_ns;
+    const bool are_both_windows = !is_no_window(later) && !is_no_window(earlier);
+    about.is_backwards = are_both_windows && !about.is_of_two_windows &&
+                         later.info.duration_ns < earlier.info.duration_ns;
+    about.moments = nullptr;  // they are of the later snapshot, and no differences
+    about.moment_count = 0;
     const snapshot_data* const both[] = {&later, &earlier};
     for (const snapshot_data* data : both) {
         if (is_no_window(*data)) continue;

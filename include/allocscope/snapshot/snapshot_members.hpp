@@ -54,6 +54,7 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              nullptr,
              false,
+             false,
              false},
             nullptr,
             nullptr};

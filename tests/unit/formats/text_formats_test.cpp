@@ -1,4 +1,7 @@
 // The text formats, letter by letter, for three small stacks.
+#include <allocscope/grouping/filter_stacks.hpp>
+#include <allocscope/report/text_tree.hpp>
+
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -220,4 +223,43 @@ TEST_CASE("heaptrack: births and deaths that add up, none of them temporary") {
           "a 5 2\n"
           "+ 4\n"
           "c 218\n");
+}
+
+TEST_CASE("every format with a place for it says that it shows a part, and in which order") {
+    info_text about;
+    about.window = 1;
+    about.duration_ns = 2000;
+    const allocscope::snapshot whole = made_window(small_stacks(), about);
+    const char* const part = "filtered: the stacks are a part, the totals are those of the whole";
+    for (const char* format : {"massif", "callgrind", "heaptrack"}) {
+        CAPTURE(format);
+        CHECK(written(format, whole).find("filtered") == std::string::npos);
+        const std::string filtered = written(format, whole.filter({}));
+        CHECK(filtered.find(part) != std::string::npos);
+        CHECK(filtered.find("are in the totals alone") == std::string::npos);
+    }
+    CHECK(written("text", whole).find("filtered") == std::string::npos);
+    CHECK(written("text", whole.filter({})).find("filtered: the rows are a part") !=
+          std::string::npos);
+    CHECK(written("json", whole).find("is_filtered") == std::string::npos);
+    CHECK(written("json", whole.filter({})).find("\"is_filtered\": true") != std::string::npos);
+    about.duration_ns = 3000;
+    const allocscope::snapshot later = made_window({}, about);
+    CHECK(written("json", later.difference_from(whole)).find("is_backwards") == std::string::npos);
+    CHECK(written("json", whole.difference_from(later)).find("\"is_backwards\": true") !=
+          std::string::npos);
+    CHECK(written("massif", whole.difference_from(later)).find("more than a later one") !=
+          std::string::npos);
+}
+
+TEST_CASE("tree: where there is little room, names are shown rather than places") {
+    const frame_text frame = made_frame("read_configuration", "/src/configuration_reader.cpp", 20);
+    const allocscope::snapshot rows = made_window({made_stack({frame}, 3, 30, 1, 10)});
+    allocscope::text_options wanted;
+    wanted.width = 120;
+    CHECK(allocscope::to_tree(rows, allocscope::tree_from::main, {}, wanted)
+              .find("read_configuration  configuration_reader.cpp:20\n") != std::string::npos);
+    wanted.width = 75;
+    CHECK(allocscope::to_tree(rows, allocscope::tree_from::main, {}, wanted)
+              .find("read_configuration\n") != std::string::npos);
 }

@@ -483,7 +483,30 @@ TEST_CASE("text report: a time series is one line of bars") {
     CHECK(text.find(
               "\nalive over time  \u2585\u2588\u2588\u2585  0 B to 1024 B; 4 points in 3.0 s\n") !=
           std::string::npos);
+    about.moments[1].mark = "loaded";
+    about.record = allocscope::recording::sampled;
+    const std::string sampled = to_text(allocscope_tests::made_snapshot({}, about));
+    CHECK(sampled.find("  ~0 B to ~1024 B; 4 points in 3.0 s\n") != std::string::npos);
+    CHECK(sampled.find("       500.0 ms      ~512 B  loaded\n") != std::string::npos);
     about.moments.resize(1);
     CHECK(to_text(allocscope_tests::made_snapshot({}, about)).find("over time") ==
           std::string::npos);
+}
+
+TEST_CASE("text report: a difference says how far apart the snapshots are, and in which order") {
+    allocscope_tests::info_text about;
+    about.window = 1;
+    about.duration_ns = 1'000'000;
+    about.totals.allocations = 1;
+    const snapshot first = allocscope_tests::made_snapshot({}, about);
+    about.duration_ns = 3'500'000;
+    about.totals.allocations = 2;
+    const snapshot second = allocscope_tests::made_snapshot({}, about);
+    const std::string forth = to_text(second.difference_from(first));
+    CHECK(forth.find(", 2.5 ms apart\n") != std::string::npos);
+    CHECK(forth.find("attention") == std::string::npos);
+    const std::string back = to_text(first.difference_from(second));
+    CHECK(back.find(", 2.5 ms back in time\n") != std::string::npos);
+    CHECK(back.find("attention: the snapshot that was subtracted is the later one: + has gone"
+                    " since, - has come\n") != std::string::npos);
 }

@@ -201,6 +201,8 @@ void require_same(const snapshot& a, const snapshot& b) {
     REQUIRE(x.own_memory_bytes == y.own_memory_bytes);
     REQUIRE(x.is_difference == y.is_difference);
     REQUIRE(x.is_of_two_windows == y.is_of_two_windows);
+    REQUIRE(x.is_backwards == y.is_backwards);
+    REQUIRE(x.is_filtered == y.is_filtered);
     REQUIRE(std::string{x.not_recording} == y.not_recording);
     REQUIRE(x.sample_bytes == y.sample_bytes);
     REQUIRE(x.samples == y.samples);

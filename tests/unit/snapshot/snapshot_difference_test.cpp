@@ -176,8 +176,35 @@ TEST_CASE("difference: the totals are subtracted, the losses are the larger of t
     CHECK(info.losses[0].count == 7);
     CHECK(info.losses[1].count == 2);
     CHECK(info.losses[2].count == 1);
-    CHECK(made_snapshot({}, before).difference_from(made_snapshot({}, after)).info().duration_ns ==
-          0);
+}
+
+TEST_CASE("difference: it knows which of two snapshots of one window was first") {
+    info_text before;
+    before.window = 3;
+    before.process_id = 7;
+    before.duration_ns = 1000;
+    info_text after = before;
+    after.duration_ns = 3500;
+    const auto difference = [](const info_text& a, const info_text& b) {
+        return made_snapshot({}, a).difference_from(made_snapshot({}, b));
+    };
+    CHECK_FALSE(difference(after, before).info().is_backwards);
+    CHECK(difference(before, after).info().is_backwards);
+    CHECK(difference(before, after).info().duration_ns == 2500);
+    CHECK_FALSE(difference(before, before).info().is_backwards);
+    CHECK_FALSE(snapshot{}.difference_from(made_snapshot({}, after)).info().is_backwards);
+    // Two runs of one program have windows with one number, and no common time.
+    info_text other = after;
+    other.process_id = 8;
+    CHECK_FALSE(difference(before, other).info().is_backwards);
+    CHECK(difference(before, other).info().is_of_two_windows);
+    CHECK_FALSE(difference(after, before).info().is_of_two_windows);
+}
+
+TEST_CASE("difference: a time series is of the later snapshot, so the difference has none") {
+    info_text after;
+    after.moments = {{1000, 1, 10, 2, 20, ""}, {2000, 3, 30, 4, 40, "loaded"}};
+    CHECK(made_snapshot({}, after).difference_from(made_snapshot({})).info().moment_count == 0);
 }
 
 TEST_CASE("difference: with a sampled side it is an estimate") {

@@ -1,0 +1,86 @@
+// saved_stack_source.hpp - the stacks of a file as a source, read from its records when asked for.
+//
+// Room:     saved (floor 10), not malloc-safe
+// Called:   by formats/convert_snapshot.hpp and the command-line program
+// Threads:  any
+// Memory:   that of the caller; the parts must outlive the source
+//
+//     if (can_be_source(*parts)) source = source_of(*parts);
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
+#define ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/saved/saved_records.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// The functions of the source.
+struct saved_stack_source {
+    static const loaded_parts& parts_of(const void* of) noexcept {
+        return *static_cast<const loaded_parts*>(of);
+    }
+
+    static snapshot::stack stack(const void* of, std::size_t number) {
+        const loaded_parts& parts = parts_of(of);
+        snapshot::stack read{};
+        read_stack_of(parts, parts.sums[number], read);
+        return read;
+    }
+    static numbered_frames frames(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return numbered_frames_of(parts, frames_number_of(parts, number), memory);
+    }
+    static row_frames frames_of_row(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return {numbered_frames_of(parts, parts.stack_of_row[number], memory),
+                parts.user_frame_of_row[number]};
+    }
+    static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
+                                           bool is_from_main) {
+        const loaded_parts& parts = parts_of(of);
+        const saved_stack& stack = parts.stacks[frames_number_of(parts, number)];
+        if (depth >= stack.frame_count) return nullptr;
+        std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
+        saved_fields frames{stack.frame_numbers};
+        while (before-- != 0) frames.number();
+        return &parts.frames[frames.index(parts.frames.size())];
+    }
+
+private:
+    static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
+        return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
+    }
+};
+
+// Rows are asked for by their numbers in the file.
+inline bool can_be_source(const loaded_parts& parts) noexcept {
+    return parts.has_stacks && parts.are_rows_in_order;
+}
+
+inline stack_source source_of(const loaded_parts& parts) noexcept {
+    return {&parts,
+            &saved_stack_source::stack,
+            &saved_stack_source::frames,
+            &saved_stack_source::frames_of_row,
+            &saved_stack_source::frame_at,
+            parts.sums.size(),
+            parts.modules.data(),
+            parts.modules.size(),
+            parts.threads.data(),
+            parts.threads.size()};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP

@@ -335,6 +335,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
 #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -461,7 +462,7 @@ inline void write_escaped_byte(char byte, char* out) noexcept {
 
 // Characters that draw nothing but change how the rest of the line is read: C1 controls, line and
 // paragraph separators, and the marks that set or end a direction of writing.
-ALLOCSCOPE_FAST_PATH bool is_hidden_control(std::uint32_t code_point) noexcept {
+ALLOCSCOPE_INLINE bool is_hidden_control(std::uint32_t code_point) noexcept {
     return code_point < 0xa0U || code_point == 0x61cU ||
            (code_point >= 0x200bU && code_point <= 0x200fU) ||
            (code_point >= 0x2028U && code_point <= 0x202eU) ||
@@ -3215,13 +3216,13 @@ public:
     }
 
     bool ok() const noexcept { return ok_; }
-    ALLOCSCOPE_FAST_PATH bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    ALLOCSCOPE_INLINE bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
-    ALLOCSCOPE_FAST_PATH byte_view bytes() const noexcept { return bytes_; }
+    ALLOCSCOPE_INLINE byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
-    ALLOCSCOPE_FAST_PATH void fail() noexcept { ok_ = false; }
+    ALLOCSCOPE_INLINE void fail() noexcept { ok_ = false; }
 
-    ALLOCSCOPE_FAST_PATH void seek(std::uint64_t position) noexcept {
+    ALLOCSCOPE_INLINE void seek(std::uint64_t position) noexcept {
         if (position > bytes_.size) {
             ok_ = false;
         } else {
@@ -3641,13 +3642,13 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     return value;
 }
 
-ALLOCSCOPE_FAST_PATH bool dwarf_form_is_address(std::uint16_t form) noexcept {
+ALLOCSCOPE_INLINE bool dwarf_form_is_address(std::uint16_t form) noexcept {
     return form == dwarf::form_addr || form == dwarf::form_addrx ||
            form == dwarf::form_gnu_addr_index ||
            (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
 }
 
-ALLOCSCOPE_FAST_PATH bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
+ALLOCSCOPE_INLINE bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
     return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
            (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
 }
@@ -4231,7 +4232,7 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
 
 // Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
 // counts as memory of the process. Null when they are refused.
-ALLOCSCOPE_FAST_PATH void* reserve_addresses(std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* addresses =
@@ -4256,7 +4257,7 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
 }
 
 // How much of the address space the process may use (RLIMIT_AS).
-ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
+ALLOCSCOPE_INLINE std::size_t address_space_limit() noexcept {
     rlimit limit = {};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
@@ -4264,8 +4265,8 @@ ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
 
 // Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
 // refused, and nothing has changed.
-ALLOCSCOPE_FAST_PATH void* lengthen_reservation(void* pages, std::size_t bytes,
-                                                std::size_t wanted) noexcept {
+ALLOCSCOPE_INLINE void* lengthen_reservation(void* pages, std::size_t bytes,
+                                             std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
@@ -4280,7 +4281,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 }
 
 // Like reserve_pages, but the pages are never given back and count as our own memory.
-ALLOCSCOPE_FAST_PATH void* map_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -4347,7 +4348,7 @@ namespace plain {
 
 // Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
-ALLOCSCOPE_FAST_PATH bool is_done_with_memory(const Work& work) {
+ALLOCSCOPE_INLINE bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     work();
     return true;
@@ -4395,7 +4396,7 @@ public:
 
     // An object that lives as long as the arena; its destructor is never called.
     template <class T, class... Arguments>
-    ALLOCSCOPE_FAST_PATH T* make(Arguments&&... arguments) {
+    ALLOCSCOPE_INLINE T* make(Arguments&&... arguments) {
         static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
         return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
     }
@@ -4567,31 +4568,27 @@ public:
     // has hundreds of these calls.
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
-    ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
+    ALLOCSCOPE_INLINE constexpr text(const char* data, std::size_t size) noexcept
         : data_(data), size_(size) {}
 
-    ALLOCSCOPE_FAST_PATH constexpr const char* data() const noexcept { return data_; }
-    ALLOCSCOPE_FAST_PATH constexpr std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH constexpr bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_FAST_PATH constexpr const char* begin() const noexcept { return data_; }
-    ALLOCSCOPE_FAST_PATH constexpr const char* end() const noexcept { return data_ + size_; }
-    ALLOCSCOPE_FAST_PATH constexpr char operator[](std::size_t at) const noexcept {
-        return data_[at];
-    }
-    ALLOCSCOPE_FAST_PATH constexpr char front() const noexcept { return data_[0]; }
-    ALLOCSCOPE_FAST_PATH constexpr char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_INLINE constexpr const char* data() const noexcept { return data_; }
+    ALLOCSCOPE_INLINE constexpr std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_INLINE constexpr bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_INLINE constexpr const char* begin() const noexcept { return data_; }
+    ALLOCSCOPE_INLINE constexpr const char* end() const noexcept { return data_ + size_; }
+    ALLOCSCOPE_INLINE constexpr char operator[](std::size_t at) const noexcept { return data_[at]; }
+    ALLOCSCOPE_INLINE constexpr char front() const noexcept { return data_[0]; }
+    ALLOCSCOPE_INLINE constexpr char back() const noexcept { return data_[size_ - 1]; }
 
-    ALLOCSCOPE_FAST_PATH constexpr void remove_prefix(std::size_t count) noexcept {
+    ALLOCSCOPE_INLINE constexpr void remove_prefix(std::size_t count) noexcept {
         data_ += count;
         size_ -= count;
     }
-    ALLOCSCOPE_FAST_PATH constexpr void remove_suffix(std::size_t count) noexcept {
-        size_ -= count;
-    }
+    ALLOCSCOPE_INLINE constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
 
     // `at` is at most size().
-    ALLOCSCOPE_FAST_PATH constexpr text substr(std::size_t at,
-                                               std::size_t count = npos) const noexcept {
+    ALLOCSCOPE_INLINE constexpr text substr(std::size_t at,
+                                            std::size_t count = npos) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
@@ -4629,7 +4626,7 @@ ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
 ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
     return !(a == text{b});
 }
-ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 
@@ -4776,7 +4773,7 @@ struct file_identity {
     std::uint64_t size_bytes = 0;
     std::uint64_t changed_ns = 0;
 
-    ALLOCSCOPE_FAST_PATH bool equals(const file_identity& other) const noexcept {
+    ALLOCSCOPE_INLINE bool equals(const file_identity& other) const noexcept {
         return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
                changed_ns == other.changed_ns;
     }
@@ -4802,7 +4799,7 @@ public:
     file_reader(const file_reader&) = delete;
     file_reader& operator=(const file_reader&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept { return descriptor_ >= 0; }
+    ALLOCSCOPE_INLINE bool is_open() const noexcept { return descriptor_ >= 0; }
     const file_identity& identity() const noexcept { return identity_; }
 
     // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
@@ -4819,7 +4816,7 @@ public:
     }
 
 private:
-    void close_now() noexcept {
+    ALLOCSCOPE_INLINE void close_now() noexcept {
         if (descriptor_ >= 0) ::close(descriptor_);
         descriptor_ = -1;
     }
@@ -4857,7 +4854,7 @@ struct build_id {
     std::size_t size = 0;  // 0: the module has none
 
     bool known() const noexcept { return size != 0; }
-    ALLOCSCOPE_FAST_PATH bool equals(const build_id& other) const noexcept {
+    ALLOCSCOPE_INLINE bool equals(const build_id& other) const noexcept {
         return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
     }
 };
@@ -5031,7 +5028,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void fixed_codes() noexcept {
+    ALLOCSCOPE_INLINE void fixed_codes() noexcept {
         std::uint8_t lengths[288];
         for (unsigned i = 0; i < 288; ++i) {
             lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
@@ -5171,8 +5168,7 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
 }
 
 // Returns true if the stream is complete and fills the `size` bytes at `out` exactly.
-ALLOCSCOPE_FAST_PATH bool inflate(byte_view stream, std::uint8_t* out,
-                                  std::uint64_t size) noexcept {
+ALLOCSCOPE_INLINE bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
     return inflater{stream, out, size}.run();
 }
 
@@ -5269,17 +5265,17 @@ namespace plain {
 // The part of a list that does not depend on the type of its values.
 class any_list {
 public:
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_INLINE void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_INLINE void clear() noexcept { raw_.size = 0; }
     // Forgets the values after the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+    ALLOCSCOPE_INLINE void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return *raw_.memory; }
 
 protected:
-    ALLOCSCOPE_FAST_PATH constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
-    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
+    ALLOCSCOPE_INLINE constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
+    ALLOCSCOPE_INLINE explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
 
     raw_list raw_;
 };
@@ -5287,18 +5283,18 @@ protected:
 template <class T>
 class list : public any_list {
 public:
-    ALLOCSCOPE_FAST_PATH constexpr list() noexcept {}  // stays empty: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
+    ALLOCSCOPE_INLINE constexpr list() noexcept {}  // stays empty: it has no memory
+    ALLOCSCOPE_INLINE explicit list(arena& memory) noexcept : any_list(memory) {}
 
-    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
-    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
+    ALLOCSCOPE_INLINE T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return data(); }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return data() + raw_.size; }
+    ALLOCSCOPE_INLINE T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_INLINE T& back() const noexcept { return data()[raw_.size - 1]; }
 
     // The reference to the new value is valid until the next one is added.
-    ALLOCSCOPE_FAST_PATH T& push_back(const T& value) {
+    ALLOCSCOPE_INLINE T& push_back(const T& value) {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
         if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
@@ -5310,15 +5306,15 @@ public:
     }
 
     // The first time, makes room for exactly as many as are wanted.
-    ALLOCSCOPE_FAST_PATH void reserve(std::size_t room) {
+    ALLOCSCOPE_INLINE void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
 
     // Moves to `memory` what was gathered in borrowed memory.
-    ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
+    ALLOCSCOPE_INLINE void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
-    ALLOCSCOPE_FAST_PATH void resize(std::size_t size) {
+    ALLOCSCOPE_INLINE void resize(std::size_t size) {
         reserve(size);
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;
@@ -5418,7 +5414,7 @@ public:
         is_read_.resize((size + piece - 1) / piece);
     }
 
-    ALLOCSCOPE_FAST_PATH detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
+    ALLOCSCOPE_INLINE detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
 
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
@@ -5437,7 +5433,7 @@ private:
     }
 
     // What cannot be read stays zero, and counts as unknown.
-    ALLOCSCOPE_FAST_PATH void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+    ALLOCSCOPE_INLINE void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;
@@ -5492,14 +5488,14 @@ public:
         read_tables(memory);
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_readable() const { return header_.is_valid; }
+    ALLOCSCOPE_INLINE bool is_readable() const { return header_.is_valid; }
     // Null: it is read from memory.
     const char* path() const { return path_; }
-    ALLOCSCOPE_FAST_PATH const detail::build_id& id() const { return id_; }
-    ALLOCSCOPE_FAST_PATH const detail::file_identity& identity() const { return identity_; }
-    ALLOCSCOPE_FAST_PATH const list<named_section>& sections() const { return sections_; }
+    ALLOCSCOPE_INLINE const detail::build_id& id() const { return id_; }
+    ALLOCSCOPE_INLINE const detail::file_identity& identity() const { return identity_; }
+    ALLOCSCOPE_INLINE const list<named_section>& sections() const { return sections_; }
     // As linked; 0 when there is no code.
-    ALLOCSCOPE_FAST_PATH std::uint64_t lowest_code() const { return lowest_code_; }
+    ALLOCSCOPE_INLINE std::uint64_t lowest_code() const { return lowest_code_; }
 
     const detail::elf_section* find(const char* name) const {
         for (const named_section& candidate : sections_) {
@@ -5543,9 +5539,8 @@ private:
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
     static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
-    ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
-                                                     const detail::elf_section& section,
-                                                     detail::late_bytes*& late) const {
+    ALLOCSCOPE_INLINE detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                                  detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =
@@ -5721,11 +5716,11 @@ struct paths_of_build_id {
 // The path of a file after all links have been followed.
 class real_path {
 public:
-    ALLOCSCOPE_FAST_PATH explicit real_path(const char* path) {
+    ALLOCSCOPE_INLINE explicit real_path(const char* path) {
         if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
     }
-    ALLOCSCOPE_FAST_PATH text path() const noexcept { return path_; }  // "": it is unknown
-    ALLOCSCOPE_FAST_PATH text folder() const noexcept {
+    ALLOCSCOPE_INLINE text path() const noexcept { return path_; }  // "": it is unknown
+    ALLOCSCOPE_INLINE text folder() const noexcept {
         return path().substr(0, path().rfind('/') + 1);
     }
 
@@ -5736,8 +5731,7 @@ private:
 class debug_file_search {
 public:
     // `path` is where the module's own file can be opened.
-    ALLOCSCOPE_FAST_PATH debug_file_search(arena& memory, const object_bytes& object,
-                                           const char* path)
+    ALLOCSCOPE_INLINE debug_file_search(arena& memory, const object_bytes& object, const char* path)
         : memory_(memory), object_(object), home_(path) {
         read_link();
     }
@@ -5911,7 +5905,7 @@ namespace detail {
 struct dwarf_extent {
     dwarf_value low, high, ranges;
 
-    ALLOCSCOPE_FAST_PATH void take(std::uint16_t name, const dwarf_value& value) noexcept {
+    ALLOCSCOPE_INLINE void take(std::uint16_t name, const dwarf_value& value) noexcept {
         if (name == dwarf::at_low_pc) low = value;
         if (name == dwarf::at_high_pc) high = value;
         if (name == dwarf::at_ranges) ranges = value;
@@ -6051,7 +6045,7 @@ namespace plain {
 using comes_first = bool (*)(const void* a, const void* b, const void* order);
 
 // Most values are pointers; these are copied without a call.
-ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+ALLOCSCOPE_INLINE void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
     if (value_bytes == sizeof(void*)) {
         std::memcpy(to, from, sizeof(void*));
     } else {
@@ -6111,21 +6105,21 @@ bool is_before(const void* a, const void* b, const void* order) {
 
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
-ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+ALLOCSCOPE_INLINE void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
     static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
     sort_values(values, count, sizeof(T), &is_before<T, Less>, &less, scratch);
 }
 
 template <class T, class Less>
-ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
+ALLOCSCOPE_INLINE void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 
 // Index of the first of `count` values for which `is_before` is false. It must be true for all
 // values before that one and false for all after it.
 template <class T, class IsBefore>
-ALLOCSCOPE_FAST_PATH std::size_t partition_point(const T* values, std::size_t count,
-                                                 const IsBefore& is_before) {
+ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count,
+                                              const IsBefore& is_before) {
     std::size_t begin = 0;
     while (count > 0) {
         const std::size_t half = count / 2;
@@ -6235,10 +6229,10 @@ namespace plain {
 
 // --- keys ---
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const void* key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
@@ -6332,8 +6326,8 @@ bool has_key(const void* entry, const void* key) {
 // The part of a table that does not depend on the types of its entries.
 class any_table {
 public:
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.entries.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.entries.size == 0; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.entries.size; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
     void clear() noexcept {
         raw_.entries.size = 0;
         raw_.slots = nullptr;
@@ -6341,9 +6335,8 @@ public:
     }
 
 protected:
-    ALLOCSCOPE_FAST_PATH constexpr any_table() noexcept
-        : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
-    ALLOCSCOPE_FAST_PATH explicit any_table(arena& memory) noexcept
+    ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
+    ALLOCSCOPE_INLINE explicit any_table(arena& memory) noexcept
         : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
     raw_table raw_;
@@ -6357,21 +6350,19 @@ public:
         Value value;
     };
 
-    ALLOCSCOPE_FAST_PATH constexpr table() noexcept {}  // stays empty: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
+    ALLOCSCOPE_INLINE constexpr table() noexcept {}  // stays empty: it has no memory
+    ALLOCSCOPE_INLINE explicit table(arena& memory) noexcept : any_table(memory) {}
 
-    ALLOCSCOPE_FAST_PATH entry* begin() const noexcept {
+    ALLOCSCOPE_INLINE entry* begin() const noexcept {
         return static_cast<entry*>(raw_.entries.values);
     }
-    ALLOCSCOPE_FAST_PATH entry* end() const noexcept { return begin() + raw_.entries.size; }
+    ALLOCSCOPE_INLINE entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // For callers that know how many keys there may be.
-    ALLOCSCOPE_FAST_PATH void reserve(std::size_t entries) {
-        make_room(raw_, sizeof(entry), entries);
-    }
+    ALLOCSCOPE_INLINE void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
 
     // Returns null when it is not there.
-    ALLOCSCOPE_FAST_PATH Value* find(const Key& key) const noexcept {
+    ALLOCSCOPE_INLINE Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
@@ -6382,7 +6373,7 @@ public:
     };
 
     // Returns the value of the key, value-initialised if the key was not there.
-    ALLOCSCOPE_FAST_PATH place insert(const Key& key) {
+    ALLOCSCOPE_INLINE place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
@@ -6390,7 +6381,7 @@ public:
         entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
-    ALLOCSCOPE_FAST_PATH Value& operator[](const Key& key) { return insert(key).value; }
+    ALLOCSCOPE_INLINE Value& operator[](const Key& key) { return insert(key).value; }
 };
 
 }  // namespace plain
@@ -6421,7 +6412,7 @@ struct address_range {
     std::uint64_t value;
     std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t width() const noexcept { return high - low; }
+    ALLOCSCOPE_INLINE std::uint64_t width() const noexcept { return high - low; }
 };
 
 class address_ranges {
@@ -6450,8 +6441,8 @@ public:
     // address. Null: none.
     const address_range* find(std::uint64_t address) const noexcept;
 
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return ranges_.empty(); }
-    ALLOCSCOPE_FAST_PATH const list<address_range>& all() const noexcept { return ranges_; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return ranges_.empty(); }
+    ALLOCSCOPE_INLINE const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     void sort_in(arena& scratch);
@@ -6575,13 +6566,13 @@ struct abbreviation {
 };
 
 // A namespace, a class or a function.
-ALLOCSCOPE_FAST_PATH bool opens_scope(std::uint16_t tag) noexcept {
+ALLOCSCOPE_INLINE bool opens_scope(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
            tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
            tag == detail::dwarf::tag_subprogram;
 }
 
-ALLOCSCOPE_FAST_PATH bool names_a_type(std::uint16_t tag) noexcept {
+ALLOCSCOPE_INLINE bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
@@ -6637,7 +6628,7 @@ private:
         bool is_sorted = true;
         abbreviation shape = {};
 
-        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
+        ALLOCSCOPE_INLINE bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
             if (code < shape.code) is_sorted = false;
             shape = abbreviation{};
             shape.code = code;
@@ -6667,7 +6658,7 @@ private:
             }
             return true;
         }
-        ALLOCSCOPE_FAST_PATH bool finish() {
+        ALLOCSCOPE_INLINE bool finish() {
             shape.attribute_count =
                 static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
             shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
@@ -6711,9 +6702,9 @@ public:
 
     bool next() noexcept;
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept { return offset_; }
+    ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
-    ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
+    ALLOCSCOPE_INLINE std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
@@ -6729,8 +6720,8 @@ public:
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
     // The same, for loops that see many entries.
-    ALLOCSCOPE_FAST_PATH bool next_value_inline(std::uint16_t& name,
-                                                detail::dwarf_value& value) noexcept;
+    ALLOCSCOPE_INLINE bool next_value_inline(std::uint16_t& name,
+                                             detail::dwarf_value& value) noexcept;
 
 private:
     bool skip_values(std::size_t& at) noexcept;
@@ -6745,8 +6736,8 @@ private:
     std::int64_t next_depth_ = 0;
 };
 
-ALLOCSCOPE_FAST_PATH bool entry_walker::next_value_inline(std::uint16_t& name,
-                                                          detail::dwarf_value& value) noexcept {
+ALLOCSCOPE_INLINE bool entry_walker::next_value_inline(std::uint16_t& name,
+                                                       detail::dwarf_value& value) noexcept {
     if (values_read_ == shape_->attribute_count) return false;
     const entry_attribute& attribute = table_.attributes(*shape_)[values_read_++];
     name = attribute.name;
@@ -6768,7 +6759,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
 }
 
 // Moves `at` over the values of the entry. Returns false if they go beyond the end of the unit.
-ALLOCSCOPE_FAST_PATH bool entry_walker::skip_values(std::size_t& at) noexcept {
+ALLOCSCOPE_INLINE bool entry_walker::skip_values(std::size_t& at) noexcept {
     const detail::byte_view bytes = in_.bytes();
     const entry_step* step = table_.steps(*shape_);
     for (std::uint32_t left = shape_->step_count; left != 0; --left, ++step) {
@@ -8090,7 +8081,7 @@ namespace detail {
 class child_mark {
 public:
     // Called once, before several threads use the mark.
-    ALLOCSCOPE_FAST_PATH void prepare() noexcept {
+    ALLOCSCOPE_INLINE void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
         const int saved_errno = errno;
@@ -8103,7 +8094,7 @@ public:
     }
 
     // True in a child that has not mended what its parent's threads left behind.
-    ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
+    ALLOCSCOPE_INLINE bool is_unsettled() const noexcept {
         const atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         return state != nullptr && state->load(memory_order::acquire) != settled;
     }
@@ -8149,13 +8140,11 @@ namespace detail {
 // The end of a mapping of a file, behind which addresses are free.
 class mapping_edge {
 public:
-    ALLOCSCOPE_FAST_PATH void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+    ALLOCSCOPE_INLINE void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
         limit_ = limit;
         at_.store(at, memory_order::relaxed);
     }
-    ALLOCSCOPE_FAST_PATH std::uintptr_t at() const noexcept {
-        return at_.load(memory_order::relaxed);
-    }
+    ALLOCSCOPE_INLINE std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
 
     // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
     // false when the kernel refused.
@@ -8183,7 +8172,7 @@ public:
     static constexpr std::size_t step = std::size_t{1} << 20U;
 
 private:
-    static ALLOCSCOPE_FAST_PATH bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+    static ALLOCSCOPE_INLINE bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
         if (is_mapping_refused()) return false;
         void* const last_page = reinterpret_cast<void*>(at - page_bytes);
         const int saved_errno = errno;
@@ -8204,7 +8193,7 @@ public:
         pages_.begin(end, end);
         next_ = next;
     }
-    bool exists() const noexcept { return next_ != nullptr; }
+    ALLOCSCOPE_INLINE bool exists() const noexcept { return next_ != nullptr; }
     bool holds(const void* pages) const noexcept {
         return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
     }
@@ -8220,7 +8209,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    ALLOCSCOPE_FAST_PATH void* reserve(std::size_t bytes) noexcept {
+    ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -8228,7 +8217,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    ALLOCSCOPE_FAST_PATH bool open(void* pages, std::size_t bytes) noexcept {
+    ALLOCSCOPE_INLINE bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -8279,10 +8268,12 @@ public:
     }
 
 private:
-    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
+    ALLOCSCOPE_INLINE std::uintptr_t first() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(next_);
+    }
 
     // 0: the area is full.
-    ALLOCSCOPE_FAST_PATH std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    ALLOCSCOPE_INLINE std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -8327,7 +8318,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // As map_pages.
-ALLOCSCOPE_FAST_PATH void* map_lasting_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -8349,8 +8340,10 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
 
 // For a page_list that a report is made of.
 struct lasting_pages {
-    static void* reserve(std::size_t bytes) noexcept { return reserve_lasting_pages(bytes); }
-    static void give_back(void* pages, std::size_t bytes) noexcept {
+    static ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
+        return reserve_lasting_pages(bytes);
+    }
+    static ALLOCSCOPE_INLINE void give_back(void* pages, std::size_t bytes) noexcept {
         return_lasting_pages(pages, bytes);
     }
 };
@@ -8389,7 +8382,7 @@ public:
     }
 
     // Unmaps everything.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    ALLOCSCOPE_INLINE void release() noexcept {
         block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
@@ -8399,7 +8392,7 @@ public:
     }
 
     // Bytes handed out: no more than these are touched.
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_INLINE std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
         for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
             const std::size_t used = b->used.load(memory_order::relaxed);
@@ -8414,7 +8407,7 @@ private:
         atomic<std::size_t> used;
     };
 
-    ALLOCSCOPE_FAST_PATH bool add_block(block* seen) noexcept {
+    ALLOCSCOPE_INLINE bool add_block(block* seen) noexcept {
         void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
@@ -8468,14 +8461,14 @@ struct followed_peaks {
 
     // Control lock. The number of the peak of the window that opened at that clock; 0: that window
     // is not followed.
-    ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
+    ALLOCSCOPE_INLINE std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
         return opened_at.load(memory_order::relaxed) == window_opened_at
                    ? number.load(memory_order::relaxed)
                    : 0;
     }
 
     // Returns null when that peak is over.
-    ALLOCSCOPE_FAST_PATH followed_peak* find(std::uint64_t wanted) noexcept {
+    ALLOCSCOPE_INLINE followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
         return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
     }
@@ -8546,18 +8539,18 @@ struct stack_bounds {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;  // first address that is no longer read
 
-    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_INLINE bool contains(std::uintptr_t address) const noexcept {
         return address - low < high - low;
     }
 };
 
-ALLOCSCOPE_FAST_PATH std::uintptr_t thread_control_block() noexcept {
+ALLOCSCOPE_INLINE std::uintptr_t thread_control_block() noexcept {
     std::uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 }
 
-ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
@@ -8569,7 +8562,7 @@ ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer
     return {end - depth, end};
 }
 
-ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
     constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
     const std::uintptr_t block = thread_control_block();
@@ -8587,14 +8580,14 @@ ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_point
 
 // The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
 // own stack nor the main one.
-ALLOCSCOPE_FAST_PATH stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
 // The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
-ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
+ALLOCSCOPE_INLINE stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
     const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
@@ -8605,7 +8598,7 @@ ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
 }
 
 // What may be read on a stack of unknown extent: the rest of the current page.
-ALLOCSCOPE_FAST_PATH stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
     return {stack_pointer, (stack_pointer | 4095U) + 1};
 }
 
@@ -8700,22 +8693,22 @@ struct private_pages {
 template <class T, class Pages = private_pages>
 class page_list {
 public:
-    ALLOCSCOPE_FAST_PATH constexpr page_list() noexcept {}
+    ALLOCSCOPE_INLINE constexpr page_list() noexcept {}
 
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return values_; }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_INLINE bool has_refused() const noexcept { return has_refused_; }
 
-    ALLOCSCOPE_FAST_PATH void add(const T& value) noexcept {
+    ALLOCSCOPE_INLINE void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
     }
 
     // Forgets the values after the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept {
+    ALLOCSCOPE_INLINE void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_INLINE void clear() noexcept {
         size_ = 0;
         has_refused_ = false;
     }
@@ -8873,14 +8866,14 @@ inline confidence_interval score_interval(double estimate, double variance, doub
 
 // An estimate without variance is its own interval. Without samples there is no variance either,
 // and the answer is 0 to 0. Nothing is known then, and the caller must say so.
-ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance) noexcept {
+ALLOCSCOPE_INLINE confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);
 }
 
 // For samples that differ. A skew of 0 means that it is not known.
-ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance,
-                                                     double skew) noexcept {
+ALLOCSCOPE_INLINE confidence_interval interval_95(double estimate, double variance,
+                                                  double skew) noexcept {
     if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
     return score_interval(estimate, variance, skew / variance);
 }
@@ -8957,7 +8950,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
 }
 
 // (1 - p) / p of an object of 0 bytes, which stands for the most objects that were not sampled.
-ALLOCSCOPE_FAST_PATH double most_unseen_objects(std::uint64_t mean) noexcept {
+ALLOCSCOPE_INLINE double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
                                  static_cast<double>(mean));
@@ -9244,8 +9237,7 @@ struct alignas(64) open_window {
                 methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
-    ALLOCSCOPE_FAST_PATH bool owns(std::uint64_t born_at,
-                                   std::uint64_t by_instance) const noexcept {
+    ALLOCSCOPE_INLINE bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(memory_order::relaxed);
@@ -10161,7 +10153,7 @@ inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint)
 }
 
 // Whether modules can be told apart without a lock. Otherwise none is ever noted.
-ALLOCSCOPE_FAST_PATH bool can_tell_modules() noexcept {
+ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     return &_dl_find_object != nullptr;
 #else
@@ -10183,9 +10175,7 @@ struct met_module {
     bool overlaps(const met_module& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
-    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
-        return module_tag(start, fingerprint);
-    }
+    ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
 // On pages of its own: see state/recording_head.hpp.
@@ -10210,7 +10200,7 @@ public:
     }
 
     // The first module noted of those that held the address; null when there is none.
-    ALLOCSCOPE_FAST_PATH const met_module* holder_of(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
             if (each != nullptr && each->holds(address)) return each;
@@ -10241,7 +10231,7 @@ public:
 private:
     static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
 
-    ALLOCSCOPE_FAST_PATH const met_module* find(const met_module& wanted) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* find(const met_module& wanted) const noexcept {
         for (std::uint32_t i = count(); i > 0; --i) {
             const met_module* known = at(i - 1);
             if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
@@ -10252,7 +10242,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* keep(const char* path) noexcept {
+    ALLOCSCOPE_INLINE const char* keep(const char* path) noexcept {
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =
@@ -10305,7 +10295,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `found` is one segment of the program, or all of it.
-ALLOCSCOPE_FAST_PATH void widen_to_program(struct dl_find_object& found) noexcept {
+ALLOCSCOPE_INLINE void widen_to_program(struct dl_find_object& found) noexcept {
     constexpr std::uintptr_t page = 4096;
     const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
     const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
@@ -10435,7 +10425,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
 }
 
 // mov $15, %rax; syscall: the code to which a signal handler returns.
-ALLOCSCOPE_FAST_PATH bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&
            std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
@@ -10546,14 +10536,12 @@ struct module_identity {
     module_life life = module_life::permanent;
     const link_map* loaded = nullptr;  // valid while the module is on the caller's stack
 
-    ALLOCSCOPE_FAST_PATH bool is_same(const module_identity& other) const noexcept {
+    ALLOCSCOPE_INLINE bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
     }
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
-        return module_tag(start, fingerprint);
-    }
-    ALLOCSCOPE_FAST_PATH bool overlaps(const module_identity& other) const noexcept {
+    ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+    ALLOCSCOPE_INLINE bool overlaps(const module_identity& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
 };
@@ -10561,7 +10549,7 @@ struct module_identity {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-ALLOCSCOPE_FAST_PATH bool is_loaded_with_program(const link_map* module) noexcept {
+ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -10590,7 +10578,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-ALLOCSCOPE_FAST_PATH void read_fingerprint(module_identity& found) noexcept {
+ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;
@@ -10927,8 +10915,8 @@ namespace eh_frame_detail {
 constexpr unsigned most_scanned_records = 10000;
 
 // The number at `index` of the pairs; `which` is 0 for the code, 4 for the record.
-ALLOCSCOPE_FAST_PATH std::int32_t table_number(byte_view table, std::uint64_t index,
-                                               unsigned which) noexcept {
+ALLOCSCOPE_INLINE std::int32_t table_number(byte_view table, std::uint64_t index,
+                                            unsigned which) noexcept {
     byte_cursor in{table, index * eh_frame_entry_bytes + which};
     return static_cast<std::int32_t>(in.u32());
 }
@@ -11028,7 +11016,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    ALLOCSCOPE_FAST_PATH bool run_to(std::uint64_t code) noexcept {
+    ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
         wanted_ = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = row_;
@@ -11038,7 +11026,7 @@ public:
         return run(about_.program);
     }
 
-    ALLOCSCOPE_FAST_PATH const cfi_row& row() const noexcept { return row_; }
+    ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return row_; }
 
 private:
     static constexpr unsigned most_steps = 100000;
@@ -11160,7 +11148,7 @@ private:
         move_to(next);
     }
 
-    ALLOCSCOPE_FAST_PATH void go_to() noexcept {
+    ALLOCSCOPE_INLINE void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -11229,8 +11217,8 @@ private:
         if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
     }
 
-    ALLOCSCOPE_FAST_PATH void save_expression(std::uint64_t number,
-                                              const byte_view& expression) noexcept {
+    ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
+                                           const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -11263,7 +11251,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             row_.bp = where;
         } else if (number == register_return_address) {
@@ -11314,7 +11302,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+ALLOCSCOPE_INLINE unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -11368,8 +11356,8 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
 
 // The rule for a return address. `unknown`: no record covers the call before it. In a frame that a
 // signal interrupted, the address is that of the next instruction, and there is no call before it.
-ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
-                                                    std::uintptr_t pc) noexcept {
+ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
+                                                 std::uintptr_t pc) noexcept {
     frame_description about;
     fde_search search = fde_search::none;
     for (std::uintptr_t before = 1; search == fde_search::none; --before) {
@@ -11385,8 +11373,8 @@ ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
 
 namespace cfi_to_rule_detail {
 
-ALLOCSCOPE_FAST_PATH bool find_segment(const module_segments& segments, std::uintptr_t address,
-                                       mapped_bytes& out) noexcept {
+ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintptr_t address,
+                                    mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;
@@ -11435,7 +11423,7 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 }  // namespace cfi_to_rule_detail
 
 // The rule for the frame that continues at the return address `pc`, which may be any number.
-ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     eh_frame_image image;
@@ -11549,7 +11537,7 @@ class rule_cache {
 public:
     // The rule for the frame that continues at `pc`; `unknown` for 0. The reference is valid until
     // the next call.
-    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_INLINE const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
         const entry& home = entries_[home_of(pc)];
         if (ALLOCSCOPE_LIKELY(home.pc == pc)) return home.rule;
         return rule_from_line(pc);
@@ -11578,7 +11566,7 @@ public:
     }
 
     // Another number than before means that rules may have changed.
-    ALLOCSCOPE_FAST_PATH std::uint32_t generation() const noexcept { return generation_; }
+    ALLOCSCOPE_INLINE std::uint32_t generation() const noexcept { return generation_; }
 
 private:
     struct entry {
@@ -11596,7 +11584,7 @@ private:
     //
     // The low 13 bits of addresses of code are as good as random. A real multiplication would take
     // a tenth of the time of a walk, because the walk waits for the result at each frame.
-    ALLOCSCOPE_FAST_PATH static std::size_t home_of(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_INLINE static std::size_t home_of(std::uintptr_t pc) noexcept {
         return (pc * 9) / sizeof(entry) % entry_count;
     }
 
@@ -12530,7 +12518,7 @@ struct thread_state : thread_entry {
         for (plain_place& each : plain) each = {};
     }
     // Makes the next event read the view anew.
-    ALLOCSCOPE_FAST_PATH void forget_view() noexcept {
+    ALLOCSCOPE_INLINE void forget_view() noexcept {
         view_number = no_view;
         straight_view = no_view;
     }
@@ -12605,7 +12593,7 @@ struct thread_state : thread_entry {
     atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
-    ALLOCSCOPE_FAST_PATH thread_state& primary() const noexcept {
+    ALLOCSCOPE_INLINE thread_state& primary() const noexcept {
         return *primary_state.load(memory_order::relaxed);
     }
     // May also be called in a signal handler that interrupts another loss.
@@ -12651,7 +12639,7 @@ public:
     static constexpr std::size_t longest_family = 63;  // longer texts are cut
     static constexpr std::size_t longest_type = 1023;
 
-    static constexpr const char* family_of_fixed(std::uint32_t number) noexcept {
+    static ALLOCSCOPE_INLINE constexpr const char* family_of_fixed(std::uint32_t number) noexcept {
         return number == operator_new    ? "operator new"
                : number == malloc_family ? "malloc"
                                          : "other pools";
@@ -12674,33 +12662,32 @@ public:
         return typed == 0 ? own : typed;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* family_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_INLINE const char* family_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family : family_of_fixed(number);
     }
     // "" when it is not known.
-    ALLOCSCOPE_FAST_PATH const char* type_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_INLINE const char* type_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->type : "";
     }
-    ALLOCSCOPE_FAST_PATH std::uint32_t family_number_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_INLINE std::uint32_t family_number_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
     // An empty name means the same as to number_of().
-    ALLOCSCOPE_FAST_PATH bool is_of_family(std::uint32_t number,
-                                           const char* family) const noexcept {
+    ALLOCSCOPE_INLINE bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         if (family[0] == '\0') family = family_of_fixed(other_pools);
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated belongs to operator new.
-    ALLOCSCOPE_FAST_PATH bool has_families() const noexcept {
+    ALLOCSCOPE_INLINE bool has_families() const noexcept {
         return has_malloc_.load(memory_order::relaxed) ||
                tables_.load(memory_order::acquire) != nullptr;
     }
     // For hooks of malloc, before the first window. They pass `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
-    ALLOCSCOPE_FAST_PATH bool has_malloc_family() const noexcept {
+    ALLOCSCOPE_INLINE bool has_malloc_family() const noexcept {
         return has_malloc_.load(memory_order::relaxed);
     }
 
@@ -12758,7 +12745,7 @@ private:
                        family_length, type, type_length);
     }
 
-    ALLOCSCOPE_FAST_PATH tables* prepared() noexcept {
+    ALLOCSCOPE_INLINE tables* prepared() noexcept {
         tables* all = tables_.load(memory_order::acquire);
         if (all != nullptr) return all;
         void* pages = reserve_pages(sizeof(tables));
@@ -12771,7 +12758,7 @@ private:
         return all;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* copy(const char* text, std::size_t length) noexcept {
+    ALLOCSCOPE_INLINE const char* copy(const char* text, std::size_t length) noexcept {
         if (length == 0) return "";
         auto* made = static_cast<char*>(texts_.allocate(length + 1));  // zeroed
         if (made != nullptr) std::memcpy(made, text, length);
@@ -12857,7 +12844,7 @@ public:
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
         // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_FAST_PATH void clear() noexcept {
+        ALLOCSCOPE_INLINE void clear() noexcept {
             record.store(0, memory_order::relaxed);
             key.store(0, memory_order::release);
         }
@@ -12865,8 +12852,8 @@ public:
 
     // The newest record of an address for which fits(tag) is true; null when there is none.
     template <class Fits>
-    ALLOCSCOPE_FAST_PATH cell* newest(std::uintptr_t address, std::uint32_t session,
-                                      Fits&& fits) const noexcept {
+    ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
+                                   Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
         const std::uint64_t key = key_of(address, session);
@@ -12930,14 +12917,14 @@ public:
     }
 
     // The most bytes of the buckets that can be in memory.
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_INLINE std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
         const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
     // Forgets every record. The caller releases the arena that held them.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    ALLOCSCOPE_INLINE void release() noexcept {
         bucket* const buckets = buckets_.load(memory_order::relaxed);
         if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
         empty_pages(buckets, bucket_count_ * sizeof(bucket));
@@ -12971,8 +12958,8 @@ private:
     }
 
     // Finds a cell that is free or of an ended session, and marks it as being filled.
-    static ALLOCSCOPE_FAST_PATH cell* take_cell(knot* first, std::uint64_t key,
-                                                std::uint32_t session) noexcept {
+    static ALLOCSCOPE_INLINE cell* take_cell(knot* first, std::uint64_t key,
+                                             std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
@@ -12986,7 +12973,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH bucket* prepared_buckets() noexcept {
+    ALLOCSCOPE_INLINE bucket* prepared_buckets() noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         return buckets != nullptr ? buckets : prepare();
     }
@@ -13137,11 +13124,11 @@ public:
     class position {
     public:
         explicit position(thread_state* at) noexcept : at_(at) {}
-        ALLOCSCOPE_FAST_PATH thread_state& operator*() const noexcept { return *at_; }
-        ALLOCSCOPE_FAST_PATH bool operator!=(const position& other) const noexcept {
+        ALLOCSCOPE_INLINE thread_state& operator*() const noexcept { return *at_; }
+        ALLOCSCOPE_INLINE bool operator!=(const position& other) const noexcept {
             return at_ != other.at_;
         }
-        ALLOCSCOPE_FAST_PATH position& operator++() noexcept {
+        ALLOCSCOPE_INLINE position& operator++() noexcept {
             at_ = at_->next_state;
             return *this;
         }
@@ -13150,10 +13137,10 @@ public:
         thread_state* at_;
     };
 
-    ALLOCSCOPE_FAST_PATH position begin() const noexcept {
+    ALLOCSCOPE_INLINE position begin() const noexcept {
         return position{process.threads.load(memory_order::acquire)};
     }
-    ALLOCSCOPE_FAST_PATH position end() const noexcept { return position{nullptr}; }
+    ALLOCSCOPE_INLINE position end() const noexcept { return position{nullptr}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are
@@ -13187,7 +13174,7 @@ ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, false, false, false};
 
 // The number of the family that the objects of a site belong to.
-ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
+ALLOCSCOPE_INLINE std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
@@ -13241,7 +13228,7 @@ public:
 
 class walking_lock : process_lock {
 public:
-    ALLOCSCOPE_FAST_PATH walking_lock() noexcept : process_lock(process.walking) {}
+    ALLOCSCOPE_INLINE walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail
@@ -13633,7 +13620,7 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH std::int64_t pending_bytes(const thread_state& thread) noexcept {
+ALLOCSCOPE_INLINE std::int64_t pending_bytes(const thread_state& thread) noexcept {
     return thread.bytes_above_floor - (flush_bytes - 1);
 }
 
@@ -13720,7 +13707,7 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
 // last.
-ALLOCSCOPE_FAST_PATH void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+ALLOCSCOPE_INLINE void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];
@@ -13841,7 +13828,7 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     forget_pending(thread);
 }
 
-ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
     thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
@@ -13853,7 +13840,7 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
 }
 
 // For an object that belongs to exactly the windows that watch this thread now.
-ALLOCSCOPE_FAST_PATH void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
@@ -13882,8 +13869,8 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
 }
 
 // Subtracts a dying object, which any thread may have allocated.
-ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
-                                         std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE void take_from_live(thread_state& thread, const cohort_facts& born,
+                                      std::uint64_t bytes) noexcept {
     const std::uint64_t born_at = born.born_at.load(memory_order::relaxed);
     const std::uint64_t windows = born.windows.load(memory_order::relaxed);
     if (ALLOCSCOPE_LIKELY(windows == thread.windows && born_at >= thread.newest_window &&
@@ -13970,7 +13957,7 @@ inline thread_state* take_used_state() noexcept {
     return nullptr;
 }
 
-ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
+ALLOCSCOPE_INLINE void give_back_state(thread_state& state) noexcept {
     // Acquire: pairs with the release in leave(), in case the thread of this state is gone.
     static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
@@ -13983,7 +13970,7 @@ ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
 }
 
 // Also gives back the states of the signal handlers that interrupted its hooks.
-ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
+ALLOCSCOPE_INLINE void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
         thread_state* next = inner->nested.load(memory_order::relaxed);
         give_back_state(*inner);
@@ -13992,7 +13979,7 @@ ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
 }
 
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
-ALLOCSCOPE_FAST_PATH void reclaim_if_possible() noexcept {
+ALLOCSCOPE_INLINE void reclaim_if_possible() noexcept {
     // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
     if (process.mark.is_unsettled()) return;
     ++own_locks.count;
@@ -14275,7 +14262,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH std::uint64_t random_seed() noexcept {
+ALLOCSCOPE_INLINE std::uint64_t random_seed() noexcept {
     std::uint64_t of_program[2] = {};
     if (const auto* bytes = reinterpret_cast<const char*>(::getauxval(AT_RANDOM))) {
         std::memcpy(of_program, bytes, sizeof of_program);
@@ -14304,7 +14291,7 @@ namespace detail {
 
 // Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
-ALLOCSCOPE_FAST_PATH void for_each_cohort(const epoch& of, Visit&& visit) {
+ALLOCSCOPE_INLINE void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(memory_order::acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
         const std::uint32_t next = found.facts().next.load(memory_order::relaxed);
@@ -14756,12 +14743,12 @@ inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
     return stack.frame_count;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
+ALLOCSCOPE_INLINE bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
     return !guard.is_broken && guard.allow_depth == own_watches.allow_depth &&
            (!is_free || guard.watches_frees);
 }
 
-ALLOCSCOPE_FAST_PATH bool has_guard_against(bool is_free) noexcept {
+ALLOCSCOPE_INLINE bool has_guard_against(bool is_free) noexcept {
     for (const guard_watch* g = own_watches.innermost; g != nullptr; g = g->outer) {
         if (is_broken_by(*g, is_free)) return true;
     }
@@ -15257,7 +15244,7 @@ namespace detail {
 // A time in units of 256 ticks of the processor's clock, about 0.1 us. In this unit the sum of all
 // lifetimes in a cohort may reach 10^12 seconds.
 constexpr std::uint64_t ticks_per_unit = 256;
-ALLOCSCOPE_FAST_PATH std::uint64_t time_in_units() noexcept {
+ALLOCSCOPE_INLINE std::uint64_t time_in_units() noexcept {
     return __builtin_ia32_rdtsc() / ticks_per_unit;
 }
 
@@ -15337,7 +15324,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // The only check that the free of an unsampled block has to make.
-ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
+ALLOCSCOPE_INLINE bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
 
@@ -15347,7 +15334,7 @@ inline void add_to(atomic<double>& sum, double amount) noexcept {
     }
 }
 
-ALLOCSCOPE_FAST_PATH void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
+ALLOCSCOPE_INLINE void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
     add_to(to.objects, weight.objects);
     add_to(to.objects_variance, weight.objects_variance);
     add_to(to.bytes_variance, weight.bytes_variance);
@@ -15360,8 +15347,7 @@ inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
 
-ALLOCSCOPE_FAST_PATH sample_weight weight_in(const sampled_part& part,
-                                             std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
@@ -16581,7 +16567,7 @@ inline void prepare_thread_fence() noexcept {
 
 // Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
 // then.
-inline bool fence_all_threads() noexcept {
+ALLOCSCOPE_INLINE bool fence_all_threads() noexcept {
     const int saved_errno = errno;
     bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
     if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
@@ -16764,7 +16750,7 @@ inline std::uint64_t table_bytes() noexcept {
 }
 
 // How often this loss has happened since the process began.
-ALLOCSCOPE_FAST_PATH std::uint64_t losses_ever(loss_reason reason) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {
         sum = process.events_without_state.load(memory_order::relaxed);
@@ -16997,7 +16983,7 @@ inline void reclaim_when_due() noexcept {
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
-ALLOCSCOPE_FAST_PATH bool all_threads_are_outside() noexcept {
+ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
     for (thread_state& each : all_threads()) {
@@ -17059,8 +17045,7 @@ inline bool release_tables() noexcept {
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
-ALLOCSCOPE_FAST_PATH std::uint64_t births_since(std::uint64_t clock,
-                                                std::uint64_t enough) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state& each : all_threads()) {
         for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -17271,14 +17256,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-ALLOCSCOPE_FAST_PATH thread_state* own_state() noexcept {
+ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-ALLOCSCOPE_FAST_PATH void make_view_stale(thread_state& thread) noexcept {
+ALLOCSCOPE_INLINE void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
@@ -17365,7 +17350,7 @@ inline void prepare_process() noexcept {
 
 // --- what the engine table offers ---
 
-ALLOCSCOPE_FAST_PATH void copy_name(char* to, std::size_t room, const char* from) noexcept {
+ALLOCSCOPE_INLINE void copy_name(char* to, std::size_t room, const char* from) noexcept {
     std::size_t i = 0;
     for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
     to[i] = '\0';
@@ -17525,7 +17510,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ALLOCSCOPE_FAST_PATH ~kept_counts() {
+    ALLOCSCOPE_INLINE ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();
@@ -17533,7 +17518,7 @@ struct kept_counts {
     kept_counts(const kept_counts&) = delete;
     kept_counts& operator=(const kept_counts&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept {
+    ALLOCSCOPE_INLINE bool has_refused() const noexcept {
         return own.has_refused() || foreign.has_refused() || sampled.has_refused();
     }
 };
@@ -17819,10 +17804,10 @@ namespace detail {
 class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
-    ALLOCSCOPE_FAST_PATH explicit details_reading(std::uint64_t followed) noexcept
+    ALLOCSCOPE_INLINE explicit details_reading(std::uint64_t followed) noexcept
         : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
 
-    ALLOCSCOPE_FAST_PATH bool has_peak() const noexcept {
+    ALLOCSCOPE_INLINE bool has_peak() const noexcept {
         return process.followed.find(followed_) != nullptr;
     }
 
@@ -17839,7 +17824,7 @@ public:
         add_peak(to, part, objects, bytes);
     }
 
-    ALLOCSCOPE_FAST_PATH void finish(snapshot::stack_details& read) const noexcept {
+    ALLOCSCOPE_INLINE void finish(snapshot::stack_details& read) const noexcept {
         read.lifetime_us = static_cast<std::uint64_t>(
             static_cast<double>(read.lifetime_us) * ns_per_unit() / 1000.0 + 0.5);
     }
@@ -17859,7 +17844,7 @@ private:
     }
 
     // The longer ago the first moment was, the more precise the result is.
-    ALLOCSCOPE_FAST_PATH double ns_per_unit() const noexcept {
+    ALLOCSCOPE_INLINE double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
         return static_cast<double>(ns_ - process.followed.first_ns) /
@@ -17910,8 +17895,8 @@ inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth
     to.deaths.add(certain_sums(deaths, death_bytes));
 }
 
-ALLOCSCOPE_FAST_PATH void subtract_counts(allocation_counts& from,
-                                          const allocation_counts& less) noexcept {
+ALLOCSCOPE_INLINE void subtract_counts(allocation_counts& from,
+                                       const allocation_counts& less) noexcept {
     from.allocations -= less.allocations;
     from.frees -= less.frees;
     from.bytes_allocated -= less.bytes_allocated;
@@ -18018,13 +18003,13 @@ public:
     }
 
     // The module that may be unloaded and held the frame's code; null: it was in none such.
-    ALLOCSCOPE_FAST_PATH const met_module* operator[](std::uint32_t frame) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* operator[](std::uint32_t frame) const noexcept {
         return homes_[frame];
     }
     // Differs between stacks with equal addresses and different modules.
-    ALLOCSCOPE_FAST_PATH std::uint64_t key() const noexcept { return key_; }
+    ALLOCSCOPE_INLINE std::uint64_t key() const noexcept { return key_; }
     // True: what is named by these modules stays so named, whatever is loaded and unloaded.
-    ALLOCSCOPE_FAST_PATH bool is_certain() const noexcept { return is_certain_; }
+    ALLOCSCOPE_INLINE bool is_certain() const noexcept { return is_certain_; }
 
 private:
     static constexpr std::uint32_t most_chosen = 32;
@@ -18053,7 +18038,7 @@ private:
         return stack_hash(sum) == stack_.site_hash;
     }
 
-    ALLOCSCOPE_FAST_PATH const met_module* chosen_for(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* chosen_for(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < chosen_count_; ++i) {
             if (chosen_[i]->holds(address)) return chosen_[i];
         }
@@ -18185,8 +18170,8 @@ struct cohort_part {
 // Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
-    ALLOCSCOPE_FAST_PATH cohort_parts(const kept_counts& counts, bool in_samples,
-                                      arena& memory) noexcept
+    ALLOCSCOPE_INLINE cohort_parts(const kept_counts& counts, bool in_samples,
+                                   arena& memory) noexcept
         : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
@@ -18205,7 +18190,7 @@ public:
     }
 
 private:
-    static ALLOCSCOPE_FAST_PATH std::uint32_t instance_of(std::uint32_t id) noexcept {
+    static ALLOCSCOPE_INLINE std::uint32_t instance_of(std::uint32_t id) noexcept {
         return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
@@ -18378,7 +18363,7 @@ inline std::uint64_t own_memory_bytes() noexcept {
     return table_bytes() + map_bytes;
 }
 
-ALLOCSCOPE_FAST_PATH void add_own_memory(live_window& taken) noexcept {
+ALLOCSCOPE_INLINE void add_own_memory(live_window& taken) noexcept {
     const control_lock lock;
     taken.own_memory_bytes = own_memory_bytes();
 }
@@ -18473,16 +18458,16 @@ namespace plain {
 
 class text_out {
 public:
-    ALLOCSCOPE_FAST_PATH explicit text_out(arena& memory) noexcept : memory_(&memory) {}
+    ALLOCSCOPE_INLINE explicit text_out(arena& memory) noexcept : memory_(&memory) {}
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_FAST_PATH char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
 
     // The text so far; valid until the next character is written.
-    ALLOCSCOPE_FAST_PATH text view() const noexcept {
+    ALLOCSCOPE_INLINE text view() const noexcept {
         return size_ != 0 ? text{data_, size_} : text{};
     }
 
@@ -18490,9 +18475,9 @@ public:
     const char* c_str();
 
     // Forgets what follows the first `size` characters.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_INLINE void cut(std::size_t size) noexcept { size_ = size; }
 
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *memory_; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return *memory_; }
 
     text_out& operator<<(text added);
     text_out& operator<<(char added);
@@ -18540,7 +18525,7 @@ inline text_out& operator<<(text_out& out, signed_decimal number) {
     if (is_negative) out << '-';
     return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
-ALLOCSCOPE_FAST_PATH text_out& operator<<(text_out& out, hexadecimal number) {
+ALLOCSCOPE_INLINE text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);
     return out;
 }
@@ -18628,7 +18613,7 @@ namespace symbolize {
 constexpr std::size_t no_position = text::npos;
 constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
 
-ALLOCSCOPE_FAST_PATH bool is_name_character(char c) noexcept {
+ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -18779,7 +18764,7 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    ALLOCSCOPE_FAST_PATH bool is_known() const noexcept { return !components.empty(); }
+    ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
 
@@ -18844,7 +18829,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    ALLOCSCOPE_FAST_PATH void read_space() {
+    ALLOCSCOPE_INLINE void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -18927,7 +18912,7 @@ private:
                               rest.starts_with(" (."));
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_name() const noexcept {
+    ALLOCSCOPE_INLINE bool has_name() const noexcept {
         return name_begin_ != no_position || !components_.empty();
     }
 
@@ -19239,9 +19224,9 @@ private:
 
 class type_printer {
 public:
-    ALLOCSCOPE_FAST_PATH type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
+    ALLOCSCOPE_INLINE type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
 
-    ALLOCSCOPE_FAST_PATH text print() {
+    ALLOCSCOPE_INLINE text print() {
         const text printed = part(0);
         return is_failed_ || at_ != type_.size() ? type_ : printed;
     }
@@ -19256,7 +19241,7 @@ private:
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
 
-        ALLOCSCOPE_FAST_PATH explicit written(arena& memory) : out(memory) {}
+        ALLOCSCOPE_INLINE explicit written(arena& memory) : out(memory) {}
 
         bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
@@ -19456,7 +19441,7 @@ private:
         write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    ALLOCSCOPE_FAST_PATH void square_brackets(written& to) {
+    ALLOCSCOPE_INLINE void square_brackets(written& to) {
         const std::size_t behind = skip_brackets(type_, at_);
         if (is_next("[abi:") && behind != no_position) {
             at_ = behind;
@@ -19536,7 +19521,7 @@ inline bool is_lambda(text component) noexcept {
 }
 
 // " const &" of " const & [clone .cold]".
-ALLOCSCOPE_FAST_PATH text leading_qualifiers(text behind) noexcept {
+ALLOCSCOPE_INLINE text leading_qualifiers(text behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
@@ -19778,7 +19763,7 @@ struct type_answer {
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether the vtable of a live object may tell more.
-    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept {
+    ALLOCSCOPE_INLINE bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };
@@ -19825,14 +19810,12 @@ struct named_stack {
 
     static constexpr const char* no_type = "?";
 
-    ALLOCSCOPE_FAST_PATH int line() const noexcept {
+    ALLOCSCOPE_INLINE int line() const noexcept {
         return path[0] != '\0' ? static_cast<int>(number) : 0;
     }
-    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept {
-        return path[0] != '\0' ? 0 : number;
-    }
+    ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return path[0] != '\0' ? 0 : number; }
 
-    ALLOCSCOPE_FAST_PATH const char* function() const noexcept {
+    ALLOCSCOPE_INLINE const char* function() const noexcept {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
@@ -19910,7 +19893,7 @@ namespace symbolize {
 
 class kept_texts {
 public:
-    ALLOCSCOPE_FAST_PATH explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {
@@ -19920,7 +19903,7 @@ public:
         return kept;
     }
 
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return kept_; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
 
     // To be borrowed while a text is being built, before it is kept.
     arena& scratch() noexcept { return scratch_; }
@@ -19989,7 +19972,7 @@ private:
         std::uint16_t tag = 0;
     };
 
-    ALLOCSCOPE_FAST_PATH static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+    ALLOCSCOPE_INLINE static std::uint64_t offset_of(std::uint64_t entry) noexcept {
         return entry & ~detail::dwarf_in_supplement;
     }
 
@@ -20124,7 +20107,7 @@ enum class asked_name {
 
 class entry_types {
 public:
-    ALLOCSCOPE_FAST_PATH entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
+    ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
     // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
@@ -20254,8 +20237,8 @@ private:
     }
 
     // The class or function around an entry; 0: there is none.
-    static ALLOCSCOPE_FAST_PATH std::uint64_t entry_around(const debug_unit& unit,
-                                                           std::uint64_t entry) {
+    static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
+                                                        std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
@@ -20274,7 +20257,7 @@ private:
         return spelled(type, 0);
     }
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t without_aliases(std::uint64_t type) {
+    ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
             entry_facts facts;
             if (!read(type, facts)) return 0;
@@ -20842,11 +20825,11 @@ public:
         std::uint32_t column;
     };
 
-    ALLOCSCOPE_FAST_PATH line_table() noexcept = default;  // always empty
+    ALLOCSCOPE_INLINE line_table() noexcept = default;  // always empty
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
-    ALLOCSCOPE_FAST_PATH const row* find(std::uint64_t address) const noexcept {
+    ALLOCSCOPE_INLINE const row* find(std::uint64_t address) const noexcept {
         return last_before(sequence_of(address), address);
     }
 
@@ -21048,12 +21031,12 @@ public:
     // Reads .symtab, or .dynsym of a stripped file.
     symbol_index(arena& memory, const object_bytes& object);
 
-    ALLOCSCOPE_FAST_PATH found_symbol function_at(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE found_symbol function_at(std::uint64_t address) const {
         return find(functions_, address);
     }
     // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
-    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return find(objects_, address);
     }
 
@@ -21072,7 +21055,7 @@ private:
         }
     };
 
-    static ALLOCSCOPE_FAST_PATH int rank_of(const detail::elf_symbol& symbol) noexcept {
+    static ALLOCSCOPE_INLINE int rank_of(const detail::elf_symbol& symbol) noexcept {
         int rank = symbol.size != 0 ? 8 : 0;
         if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
         switch (symbol.binding) {
@@ -21221,17 +21204,17 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) const {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return told_.object_at(address);
     }
 
 private:
-    static ALLOCSCOPE_FAST_PATH bool is_stripped(const object_bytes& file) {
+    static ALLOCSCOPE_INLINE bool is_stripped(const object_bytes& file) {
         return !file.has(".symtab");
     }
 
@@ -21257,9 +21240,9 @@ namespace symbolize {
 class nearby_lines {
 public:
     // `calls` and `function` belong to the function around the address.
-    ALLOCSCOPE_FAST_PATH nearby_lines(const line_table& lines, kept_texts& texts,
-                                      const inlined_calls& calls, const address_range& function,
-                                      std::uint64_t address) noexcept
+    ALLOCSCOPE_INLINE nearby_lines(const line_table& lines, kept_texts& texts,
+                                   const inlined_calls& calls, const address_range& function,
+                                   std::uint64_t address) noexcept
         : lines_(lines),
           texts_(texts),
           calls_(calls),
@@ -21350,13 +21333,13 @@ struct described_unit {
 
 class split_unit {
 public:
-    ALLOCSCOPE_FAST_PATH split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-                                    const debug_unit& skeleton, package_place& package)
+    ALLOCSCOPE_INLINE split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+                                 const debug_unit& skeleton, package_place& package)
         : units_(read(memory, whole, skeleton, package)),
           names_(*units_, texts),
           inlined_(memory) {}
 
-    ALLOCSCOPE_FAST_PATH described_unit describe() {
+    ALLOCSCOPE_INLINE described_unit describe() {
         return {units_, &names_, &inlined_, units_->only_unit()};
     }
 
@@ -21418,10 +21401,10 @@ public:
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_FAST_PATH bool has(text name) const { return names_.find(name) != nullptr; }
+    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    ALLOCSCOPE_FAST_PATH bool is_template(text name) const {
+    ALLOCSCOPE_INLINE bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -21429,7 +21412,7 @@ public:
     }
 
     // There are types whose names are in a unit that is not there.
-    ALLOCSCOPE_FAST_PATH bool lacks_names() const noexcept { return lacks_names_; }
+    ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
     // With the namespaces and classes around it: what the name means in a function of that
     // qualified name, the innermost of its scopes first. "" when that is not certain.
@@ -21463,7 +21446,7 @@ private:
 
     // A unit, and the partial units that it imports, each once.
     struct imported_units {
-        ALLOCSCOPE_FAST_PATH imported_units(arena& memory, type_names* made)
+        ALLOCSCOPE_INLINE imported_units(arena& memory, type_names* made)
             : of(made), units(memory), known(memory) {}
         void add(const debug_unit& unit) {
             type_names*& reader = known[unit.header.first_entry | unit.header.file];
@@ -21480,8 +21463,8 @@ private:
     void add_types_of(const debug_unit& unit, imported_units& all);
 
     // With -flto whole units are imported: they are other source files.
-    static ALLOCSCOPE_FAST_PATH void add_imported(const debug_unit& unit, entry_walker& walker,
-                                                  imported_units& all) {
+    static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
+                                               imported_units& all) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
@@ -21662,7 +21645,7 @@ public:
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
-    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
@@ -21706,19 +21689,19 @@ public:
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
     }
 
     // The demangled function that holds the address, from the symbol table alone; "" none.
-    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
     // The build id of the file; unknown if the file cannot be read.
-    ALLOCSCOPE_FAST_PATH detail::build_id build_id() {
+    ALLOCSCOPE_INLINE detail::build_id build_id() {
         return is_readable() ? object_->id() : detail::build_id{};
     }
 
@@ -21968,7 +21951,7 @@ private:
     }
 
     // "load.cold" is a part of "load".
-    static ALLOCSCOPE_FAST_PATH bool is_part_of(text symbol, text whole) {
+    static ALLOCSCOPE_INLINE bool is_part_of(text symbol, text whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }
@@ -22014,7 +21997,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
-    ALLOCSCOPE_FAST_PATH bool equals(const module_generation& other) const noexcept {
+    ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
 };
@@ -22031,8 +22014,8 @@ struct module_facts {
 namespace loaded_modules_detail {
 
 // A note segment is read only where a readable load segment holds all of it.
-ALLOCSCOPE_FAST_PATH byte_view notes_in_memory(const dl_phdr_info& info,
-                                               const ElfW(Phdr) & note) noexcept {
+ALLOCSCOPE_INLINE byte_view notes_in_memory(const dl_phdr_info& info,
+                                            const ElfW(Phdr) & note) noexcept {
     for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& load = info.dlpi_phdr[i];
         if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
@@ -22092,13 +22075,13 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 // Calls `visit(const module_facts&)` for one module after the other, once for each of its note
 // segments (at least once).
 template <class Visitor>
-ALLOCSCOPE_FAST_PATH void visit_loaded_modules(Visitor&& visit) {
+ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
     ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
-ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
+ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
     module_generation now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
@@ -22113,7 +22096,7 @@ ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
 
 // Runs `work`, which must not throw, while no library can be loaded or unloaded.
 template <class Work>
-ALLOCSCOPE_FAST_PATH void while_modules_stay(const Work& work) noexcept {
+ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
     const auto run = [](dl_phdr_info*, std::size_t, void* given) {
         (*static_cast<const Work*>(given))();
         return 1;  // once
@@ -22146,10 +22129,10 @@ struct loaded_module {
     std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
     text loader_path;               // zero-terminated
 
-    ALLOCSCOPE_FAST_PATH bool holds(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE bool holds(std::uint64_t address) const {
         return address >= low && address < high;
     }
-    ALLOCSCOPE_FAST_PATH bool is_same(const loaded_module& other) const {
+    ALLOCSCOPE_INLINE bool is_same(const loaded_module& other) const {
         return base == other.base && low == other.low && high == other.high && path == other.path &&
                fingerprint == other.fingerprint && inode == other.inode;
     }
@@ -22210,9 +22193,9 @@ inline text without_escapes(arena& memory, text path) {
 
 class module_list {
 public:
-    ALLOCSCOPE_FAST_PATH const list<loaded_module>& modules() const { return modules_; }
+    ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
-    ALLOCSCOPE_FAST_PATH bool is_current() const {
+    ALLOCSCOPE_INLINE bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 
@@ -22330,7 +22313,7 @@ public:
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
-    ALLOCSCOPE_FAST_PATH ~symbolizer() { release_debug_data(); }
+    ALLOCSCOPE_INLINE ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
@@ -22356,8 +22339,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t address, arena& memory,
-                                             const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t address, arena& memory,
+                                          const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -22366,8 +22349,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
     // above.
-    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t address, arena& memory,
-                                                 const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
+                                              const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);
@@ -22375,16 +22358,15 @@ public:
 
     // The types that the debug information around an address describes; null: nothing is known.
     // Valid until release_debug_data().
-    ALLOCSCOPE_FAST_PATH const type_names* types_at(std::uint64_t address,
-                                                    const detail::met_module* home) {
+    ALLOCSCOPE_INLINE const type_names* types_at(std::uint64_t address,
+                                                 const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // The meaning of a name in the frame at an address with that function; "" if it is not certain.
-    ALLOCSCOPE_FAST_PATH text meaning_at(std::uint64_t address, const detail::met_module* home,
-                                         text function, text name, asked_name wanted,
-                                         arena& memory) {
+    ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
+                                      text function, text name, asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
@@ -22688,7 +22670,7 @@ inline bool is_word(text token) noexcept {
 
 class source_lexer {
 public:
-    ALLOCSCOPE_FAST_PATH source_lexer(arena& memory, text source) : source_(source) {
+    ALLOCSCOPE_INLINE source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
@@ -22743,7 +22725,7 @@ private:
     }
 
     // A literal may span several lines.
-    ALLOCSCOPE_FAST_PATH void pass_literal(std::size_t behind) noexcept {
+    ALLOCSCOPE_INLINE void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -22768,7 +22750,7 @@ private:
         return true;
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_comment() const noexcept {
+    ALLOCSCOPE_INLINE bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';
@@ -22815,7 +22797,7 @@ private:
     }
 
     // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
-    bool begins_literal() const noexcept {
+    ALLOCSCOPE_INLINE bool begins_literal() const noexcept {
         const char c = source_[at_];
         return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
     }
@@ -23020,7 +23002,7 @@ public:
     }
 
     // Whether what follows is the template itself.
-    ALLOCSCOPE_FAST_PATH bool is_behind_header() const noexcept { return !pending_.empty(); }
+    ALLOCSCOPE_INLINE bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
         if (!pending_.empty()) return true;
@@ -23239,7 +23221,7 @@ public:
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
     // In the order in which they begin.
-    ALLOCSCOPE_FAST_PATH const list<new_expression>& expressions() const noexcept {
+    ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
     }
 
@@ -23247,16 +23229,18 @@ public:
     // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
-    ALLOCSCOPE_FAST_PATH list<const template_header*> headers_around(arena& memory,
-                                                                     std::size_t scope) const {
+    ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
+                                                                  std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
     // The scope of a token in a block.
-    std::size_t scope_of(std::size_t at) const noexcept { return scopes_.scope_of(at); }
+    ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+        return scopes_.scope_of(at);
+    }
 
     // The first expression that begins or ends with the token; null if there is none.
-    ALLOCSCOPE_FAST_PATH const new_expression* expression_at(std::size_t token) const noexcept {
+    ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
     }
@@ -23279,26 +23263,27 @@ public:
         const std::uint32_t* found = declared_.find(name);
         return found != nullptr ? &declarations_[*found - 1] : nullptr;
     }
-    const name_declaration* declared_before(const name_declaration& each) const noexcept {
+    ALLOCSCOPE_INLINE const name_declaration* declared_before(
+        const name_declaration& each) const noexcept {
         return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
     }
 
     // A type or a namespace of this file.
-    ALLOCSCOPE_FAST_PATH bool is_defined(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
         return is_known_as(name, defined_name);
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_class_template(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
         return is_known_as(name, template_name);
     }
 
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    ALLOCSCOPE_FAST_PATH bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // An alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_FAST_PATH bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
@@ -23313,13 +23298,13 @@ public:
     }
 
     // The token with the name of the only class that the file defines so; 0: there are several.
-    ALLOCSCOPE_FAST_PATH std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
     // A name of the standard library that this file uses without "std::".
-    ALLOCSCOPE_FAST_PATH bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Names that hardly anybody gives to their own class.
@@ -23482,7 +23467,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void see_class(std::size_t name) {
+    ALLOCSCOPE_INLINE void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
@@ -23757,7 +23742,7 @@ struct declared_variable {
     std::size_t begin = 0;  // its type, without const and &
     std::size_t end = 0;    // 0: not known
 
-    bool is_known() const noexcept { return end != 0; }
+    ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
 };
 
 // The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
@@ -23928,7 +23913,7 @@ inline text without_wrapping(arena& memory, text type) {
 }
 
 // The type of what the user put into the block. Idempotent.
-ALLOCSCOPE_FAST_PATH text unwrapped_type(arena& memory, text type) {
+ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
         if (inner.data() == type.data()) break;
@@ -24154,9 +24139,9 @@ public:
         return types_[asked] = pretty_type(memory_, asked);
     }
 
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return memory_; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
     // To be borrowed.
-    ALLOCSCOPE_FAST_PATH arena& scratch() noexcept { return scratch_; }
+    ALLOCSCOPE_INLINE arena& scratch() noexcept { return scratch_; }
 
     // Call it before its memory is released.
     void clear() noexcept {
@@ -24266,7 +24251,7 @@ public:
 
     // What a class gives its members where a constructor is, by the token there; null: nothing that
     // is certain.
-    ALLOCSCOPE_FAST_PATH table<const void*, const new_expression*>& implied() noexcept {
+    ALLOCSCOPE_INLINE table<const void*, const new_expression*>& implied() noexcept {
         return implied_;
     }
 
@@ -24488,7 +24473,7 @@ public:
         return path.view();
     }
 
-    ALLOCSCOPE_FAST_PATH bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
     static bool is_plain_word(text word) noexcept {
@@ -24510,7 +24495,7 @@ private:
     }
 
     // What `auto` makes of the type of a variable.
-    static ALLOCSCOPE_FAST_PATH text decayed(text type) noexcept {
+    static ALLOCSCOPE_INLINE text decayed(text type) noexcept {
         while (type.ends_with("&")) type.remove_suffix(1);
         if (type.ends_with(" const")) type.remove_suffix(6);
         return type;
@@ -24735,7 +24720,7 @@ private:
     }
 
     // The name with the scopes in which it is found.
-    ALLOCSCOPE_FAST_PATH text qualified(text word) const {
+    ALLOCSCOPE_INLINE text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
             knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
@@ -24749,7 +24734,7 @@ private:
     }
 
     // The debug information may not tell that these are, or have another type of that name.
-    static ALLOCSCOPE_FAST_PATH bool is_standard_template(text word) noexcept {
+    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
                          "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -24873,7 +24858,7 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
 // Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
 class known_sizes {
 public:
-    ALLOCSCOPE_FAST_PATH known_sizes() = default;
+    ALLOCSCOPE_INLINE known_sizes() = default;
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
@@ -24886,7 +24871,7 @@ public:
     }
 
     // Call it before the debug information is released.
-    ALLOCSCOPE_FAST_PATH void clear() noexcept {
+    ALLOCSCOPE_INLINE void clear() noexcept {
         fits_ = table<question, symbolize::size_fit>{memory_};
         memory_.release();
     }
@@ -24900,7 +24885,7 @@ private:
         friend bool operator==(const question& a, const question& b) noexcept {
             return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
         }
-        friend ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const question& key) noexcept {
+        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
             std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
             hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
             return hash_finish(hash_step(hash, key.bytes));
@@ -24924,17 +24909,16 @@ struct described_sizes {
         return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_at(const named_stack& stack,
-                                                    std::uintptr_t address, text type,
-                                                    std::uint64_t bytes) const {
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
+                                                 text type, std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                           std::uint64_t bytes) const {
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                                        std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
@@ -24950,7 +24934,7 @@ struct asked_place {
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
-    ALLOCSCOPE_FAST_PATH symbolize::type_knowledge knowledge() noexcept {
+    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
                 &asked_place::meaning};
     }
@@ -25061,7 +25045,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-ALLOCSCOPE_FAST_PATH bool is_begun_class(text candidate) noexcept {
+ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 
@@ -26064,7 +26048,7 @@ public:
     }
 
     // Forgets the stacks whose names are valid only until a module comes or goes.
-    ALLOCSCOPE_FAST_PATH void drop_passing() noexcept {
+    ALLOCSCOPE_INLINE void drop_passing() noexcept {
         for (named_stack*& first : chains_) {
             named_stack** place = &first;
             while (*place != nullptr) {
@@ -26290,7 +26274,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, so that a failure ends the program. They have the
 // same names everywhere. The row should name their caller.
-ALLOCSCOPE_FAST_PATH bool is_allocation_wrapper(text name) noexcept {
+ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -26331,7 +26315,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-ALLOCSCOPE_FAST_PATH bool is_library_namespace(text name) noexcept {
+ALLOCSCOPE_INLINE bool is_library_namespace(text name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");
@@ -26495,7 +26479,7 @@ inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-ALLOCSCOPE_FAST_PATH bool is_library_folder(text name) noexcept {
+ALLOCSCOPE_INLINE bool is_library_folder(text name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
                      "vendored external externals extern subprojects node_modules _deps "
@@ -26563,7 +26547,7 @@ struct frame_traits {
 
 class known_frames {
 public:
-    ALLOCSCOPE_FAST_PATH explicit known_frames(arena& memory) noexcept
+    ALLOCSCOPE_INLINE explicit known_frames(arena& memory) noexcept
         : functions_(memory), files_(memory) {}
 
     frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
@@ -26626,7 +26610,7 @@ enum class module_kind { user, runtime, system };
 
 // Whether a file is an interpreter or its library: one of the names, and perhaps a version.
 // "perlin" is neither.
-ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
+ALLOCSCOPE_INLINE bool is_runtime(text file_name) noexcept {
     constexpr text runtimes =
         "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
         "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
@@ -26638,7 +26622,7 @@ ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
     return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
 }
 
-ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
+ALLOCSCOPE_INLINE module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
     if (name.empty() || is_system_library(name)) return module_kind::system;
     return is_runtime(name) ? module_kind::runtime : module_kind::user;
@@ -26662,7 +26646,7 @@ struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
 
-    ALLOCSCOPE_FAST_PATH text get() const { return folder != nullptr ? folder(context) : text{}; }
+    ALLOCSCOPE_INLINE text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
 // A stack, and what is known about its frames.
@@ -26741,9 +26725,9 @@ inline std::size_t maker_frame(const asked_stack& stack) {
 }
 
 // All rules. `maker` is the result of maker_frame().
-ALLOCSCOPE_FAST_PATH std::size_t user_frame_by_module(const asked_stack& stack,
-                                                      const own_folder_source& own,
-                                                      std::size_t maker) {
+ALLOCSCOPE_INLINE std::size_t user_frame_by_module(const asked_stack& stack,
+                                                   const own_folder_source& own,
+                                                   std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
     return line < stack.frames.size() ? line : maker;
 }
@@ -27093,8 +27077,8 @@ public:
     }
 
     // Whether find() would find the names at once.
-    ALLOCSCOPE_FAST_PATH bool knows(const known_stack& stack,
-                                    const symbolize::frame_rule& rule) const {
+    ALLOCSCOPE_INLINE bool knows(const known_stack& stack,
+                                 const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
@@ -27127,18 +27111,18 @@ public:
     }
 
     // The only copy of an equal text.
-    ALLOCSCOPE_FAST_PATH const char* keep(text wanted) { return texts_.keep(wanted); }
+    ALLOCSCOPE_INLINE const char* keep(text wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
-    ALLOCSCOPE_FAST_PATH void for_each_module(const Visit& visit) {
+    ALLOCSCOPE_INLINE void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_new() const noexcept { return has_new_; }
-    ALLOCSCOPE_FAST_PATH void forget_new() noexcept { has_new_ = false; }
+    ALLOCSCOPE_INLINE bool has_new() const noexcept { return has_new_; }
+    ALLOCSCOPE_INLINE void forget_new() noexcept { has_new_ = false; }
 
-    ALLOCSCOPE_FAST_PATH std::size_t stack_count() const noexcept { return stack_count_; }
+    ALLOCSCOPE_INLINE std::size_t stack_count() const noexcept { return stack_count_; }
 
 private:
     friend name_book* make_book();
@@ -27159,14 +27143,14 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-ALLOCSCOPE_FAST_PATH name_book* make_book() {
+ALLOCSCOPE_INLINE name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);
     return made;
 }
 
-ALLOCSCOPE_FAST_PATH void hold_book(name_book& book) noexcept {
+ALLOCSCOPE_INLINE void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 
@@ -27203,7 +27187,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    ALLOCSCOPE_FAST_PATH naming_lock() noexcept : process_lock(process.naming) {
+    ALLOCSCOPE_INLINE naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;
@@ -27212,7 +27196,7 @@ public:
 };
 
 // Needs the naming lock.
-ALLOCSCOPE_FAST_PATH void forget_names() noexcept {
+ALLOCSCOPE_INLINE void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }
@@ -27231,8 +27215,8 @@ public:
     names_at_work(const names_at_work&) = delete;
     names_at_work& operator=(const names_at_work&) = delete;
 
-    ALLOCSCOPE_FAST_PATH name_book& book() noexcept { return *names_of_process; }
-    ALLOCSCOPE_FAST_PATH void done() noexcept { is_done_ = true; }
+    ALLOCSCOPE_INLINE name_book& book() noexcept { return *names_of_process; }
+    ALLOCSCOPE_INLINE void done() noexcept { is_done_ = true; }
 
 private:
     const naming_lock lock_;
@@ -27313,7 +27297,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
 
 // Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
-ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noexcept {
+ALLOCSCOPE_INLINE void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -27327,7 +27311,7 @@ ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noex
 
 // For a row or stack of a window that records every event: its numbers are exact.
 template <class Row>
-ALLOCSCOPE_FAST_PATH void set_exact(Row& row) noexcept {
+ALLOCSCOPE_INLINE void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }
@@ -27374,7 +27358,7 @@ struct summed {
         bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
     }
 
-    ALLOCSCOPE_FAST_PATH const Row& finished() noexcept {
+    ALLOCSCOPE_INLINE const Row& finished() noexcept {
         const estimate objects_95 = objects.around(sum.objects);
         const estimate bytes_95 = bytes.around(sum.bytes);
         sum.objects_low = objects_95.low;
@@ -27483,12 +27467,12 @@ public:
         stack.by_thread = made.data();
     }
 
-    ALLOCSCOPE_FAST_PATH const list<snapshot::thread>& all() const noexcept { return threads_; }
+    ALLOCSCOPE_INLINE const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
     // The first instance stands for what is allocated after the last destructors: see
     // prepare_threads().
-    static ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint32_t instance) noexcept {
+    static ALLOCSCOPE_INLINE std::uint64_t number_of(std::uint32_t instance) noexcept {
         return instance - 1;
     }
 
@@ -27527,7 +27511,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // Rows of one file share one text.
-ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
+ALLOCSCOPE_INLINE int order_of_texts(const char* a, const char* b) noexcept {
     return a == b ? 0 : std::strcmp(a, b);
 }
 
@@ -27592,13 +27576,13 @@ public:
     snapshot_block(const snapshot_block&) = delete;
     snapshot_block& operator=(const snapshot_block&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool has_memory() const noexcept { return head_ != nullptr; }
+    ALLOCSCOPE_INLINE bool has_memory() const noexcept { return head_ != nullptr; }
 
     // For texts and frames that nobody else keeps.
-    ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
+    ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
-    ALLOCSCOPE_FAST_PATH void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
+    ALLOCSCOPE_INLINE void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -27651,7 +27635,7 @@ public:
     }
 
     // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
-    ALLOCSCOPE_FAST_PATH void set_stacks(stack_finder find, const void* source) noexcept {
+    ALLOCSCOPE_INLINE void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
@@ -27691,8 +27675,8 @@ public:
 
     // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
     // one.
-    static ALLOCSCOPE_FAST_PATH const snapshot_data* parent_of(const snapshot_data& of,
-                                                               std::size_t which) noexcept {
+    static ALLOCSCOPE_INLINE const snapshot_data* parent_of(const snapshot_data& of,
+                                                            std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
@@ -27733,13 +27717,13 @@ private:
         char name[name_bytes];
     };
 
-    static ALLOCSCOPE_FAST_PATH void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+    static ALLOCSCOPE_INLINE void copy_name(char (&to)[name_bytes], const char* from) noexcept {
         const std::size_t length = ::strnlen(from, name_bytes - 1);
         std::memcpy(to, from, length);
         to[length] = '\0';
     }
 
-    ALLOCSCOPE_FAST_PATH static head& head_of(const snapshot_data& of) noexcept {
+    ALLOCSCOPE_INLINE static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
@@ -27805,8 +27789,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 // Most bytes alive first (in a difference: the largest change), then most bytes allocated.
-ALLOCSCOPE_FAST_PATH bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                                             bool is_difference) {
+ALLOCSCOPE_INLINE bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                                          bool is_difference) {
     const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
     const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
     if (a_bytes != b_bytes) return a_bytes > b_bytes;
@@ -27927,7 +27911,7 @@ public:
     }
 
 private:
-    ALLOCSCOPE_FAST_PATH text& cut_of(text path) noexcept {
+    ALLOCSCOPE_INLINE text& cut_of(text path) noexcept {
         return cuts_[path.starts_with("/") ? 1 : 0];
     }
 
@@ -27963,7 +27947,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
 
 // --- modules ---
 
-ALLOCSCOPE_FAST_PATH const char* text_of(arena& memory, const build_id& id) {
+ALLOCSCOPE_INLINE const char* text_of(arena& memory, const build_id& id) {
     text_out out{memory};
     for (std::size_t i = 0; i < id.size; ++i) {
         out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];
@@ -28062,8 +28046,7 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-ALLOCSCOPE_FAST_PATH bool is_same_frame(const snapshot::frame& a,
-                                        const snapshot::frame& b) noexcept {
+ALLOCSCOPE_INLINE bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -28079,7 +28062,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -28089,14 +28072,14 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept 
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    ALLOCSCOPE_FAST_PATH void add(const snapshot::stack& part, bool is_later) noexcept {
+    ALLOCSCOPE_INLINE void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_changed() const noexcept {
+    ALLOCSCOPE_INLINE bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
     }
 };
@@ -28211,7 +28194,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static ALLOCSCOPE_FAST_PATH std::size_t kind_of(text path) noexcept {
+    static ALLOCSCOPE_INLINE std::size_t kind_of(text path) noexcept {
         return path[0] == '/' ? 0 : 1;
     }
 
@@ -28310,7 +28293,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
 }
 
 // `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
-ALLOCSCOPE_FAST_PATH bool is_no_window(const snapshot_data& data) noexcept {
+ALLOCSCOPE_INLINE bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
 }
@@ -28432,7 +28415,7 @@ struct sample_of_stack {
     std::uint32_t count;
     std::uint32_t wanted;
 
-    ALLOCSCOPE_FAST_PATH bool begins_with_word() const noexcept {
+    ALLOCSCOPE_INLINE bool begins_with_word() const noexcept {
         return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
     }
 };
@@ -28498,11 +28481,11 @@ struct row_key {
     const char* type;
 };
 
-ALLOCSCOPE_FAST_PATH bool operator==(const row_key& a, const row_key& b) noexcept {
+ALLOCSCOPE_INLINE bool operator==(const row_key& a, const row_key& b) noexcept {
     return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const row_key& key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
     hash = hash_step(hash, key.number);
@@ -28588,7 +28571,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
 
 // --- the head ---
 
-ALLOCSCOPE_FAST_PATH const char* sentence_for(loss_reason reason) noexcept {
+ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
     switch (reason) {
         case loss_reason::no_memory_for_record:
             return "allocations were not recorded: memory for their records was refused";
@@ -28792,8 +28775,8 @@ ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dyi
     }
 }
 
-ALLOCSCOPE_FAST_PATH std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
-                                                  std::uintptr_t frame) noexcept {
+ALLOCSCOPE_INLINE std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
+                                               std::uintptr_t frame) noexcept {
     if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
     const std::uint32_t known = remembered_cohort(thread, frame, tag);
     return known != no_cohort ? known : find_cohort(thread, frame, tag);
@@ -28837,7 +28820,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
 }
 
 // Whether a birth on this thread, which has called enter(), gets a record.
-ALLOCSCOPE_FAST_PATH bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
     if (thread.mode == charge::samples) return is_drawn(thread, bytes);
     return thread.mode != charge::nothing;
 }
@@ -28934,7 +28917,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    ALLOCSCOPE_FAST_PATH file_size_signal_blocked() noexcept {
+    ALLOCSCOPE_INLINE file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -28942,7 +28925,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ALLOCSCOPE_FAST_PATH ~file_size_signal_blocked() {
+    ALLOCSCOPE_INLINE ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -29000,7 +28983,7 @@ inline int descriptor_named_by(const char* path) noexcept {
 class output_file {
 public:
     output_file() noexcept = default;
-    ALLOCSCOPE_FAST_PATH ~output_file() { abandon(); }
+    ALLOCSCOPE_INLINE ~output_file() { abandon(); }
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
@@ -29018,12 +29001,12 @@ public:
         return create_beside(path);
     }
 
-    ALLOCSCOPE_FAST_PATH int write(const char* bytes, std::size_t length) noexcept {
+    ALLOCSCOPE_INLINE int write(const char* bytes, std::size_t length) noexcept {
         return write_all(descriptor_, bytes, length);
     }
 
     // A network file system may report a failed write only at the close.
-    ALLOCSCOPE_FAST_PATH int commit() noexcept {
+    ALLOCSCOPE_INLINE int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
         descriptor_ = -1;
@@ -29080,7 +29063,7 @@ private:
 
     // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
     // already.
-    ALLOCSCOPE_FAST_PATH void name_temporary(int attempt) noexcept {
+    ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
         mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
@@ -29091,7 +29074,7 @@ private:
         temporary_[sizeof temporary_ - 1] = '\0';
     }
 
-    ALLOCSCOPE_FAST_PATH void abandon() noexcept {
+    ALLOCSCOPE_INLINE void abandon() noexcept {
         const int errno_before = errno;
         if (descriptor_ >= 0) ::close(descriptor_);
         if (directory_ >= 0) {
@@ -29207,18 +29190,18 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    ALLOCSCOPE_FAST_PATH void set_counts(const allocation_counts& counts) noexcept {
+    ALLOCSCOPE_INLINE void set_counts(const allocation_counts& counts) noexcept {
         counts_ = counts;
     }
-    ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_INLINE void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
     }
-    ALLOCSCOPE_FAST_PATH void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_INLINE void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }
-    ALLOCSCOPE_FAST_PATH void keep_rows(const snapshot& rows) noexcept {
+    ALLOCSCOPE_INLINE void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
         has_rows_ = true;
     }
@@ -29342,8 +29325,7 @@ inline void write_row_place(text_out& out, const snapshot::row& row) {
     }
 }
 
-ALLOCSCOPE_FAST_PATH bool is_same_call(const snapshot::frame& a,
-                                       const snapshot::frame& b) noexcept {
+ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.function, b.function) == 0;
 }
@@ -29414,8 +29396,8 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
 }
 
 // Writes a row without its numbers.
-ALLOCSCOPE_FAST_PATH void write_place_and_callers(text_out& out, arena& scratch,
-                                                  const snapshot::row& row) {
+ALLOCSCOPE_INLINE void write_place_and_callers(text_out& out, arena& scratch,
+                                               const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
     if (row.function[0] != '\0') out << ':';
@@ -29612,8 +29594,8 @@ inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t cou
 }
 
 // The contents of the word of memory that an operand names.
-ALLOCSCOPE_FAST_PATH std::uintptr_t word_named_at(const module_segments& module,
-                                                  std::uintptr_t operand) noexcept {
+ALLOCSCOPE_INLINE std::uintptr_t word_named_at(const module_segments& module,
+                                               std::uintptr_t operand) noexcept {
     const std::uintptr_t word = relative_address_at(operand);
     std::uintptr_t value = 0;
     if (module.holder_of(word, PF_R) == nullptr) return 0;
@@ -29774,7 +29756,7 @@ public:
         return true;
     }
 
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return patterns_.empty(); }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return patterns_.empty(); }
 
     bool fits(const named_stack& stack) const noexcept {
         for (const text pattern : patterns_) {
@@ -29914,8 +29896,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
 
 // Runs before any debug information is read, because reading it takes longer than a hundred small
 // tests.
-ALLOCSCOPE_FAST_PATH void drop_expected_by_symbols(name_book& book, live_window& window,
-                                                   const check_request& asked) {
+ALLOCSCOPE_INLINE void drop_expected_by_symbols(name_book& book, live_window& window,
+                                                const check_request& asked) {
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
@@ -30040,7 +30022,7 @@ inline const char* name_of_window(arena& memory, window_id id) {
     return window != nullptr ? copy_of(memory, window->name).data() : "";
 }
 
-ALLOCSCOPE_FAST_PATH bool is_estimated(window_id id) noexcept {
+ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
     const control_lock lock;
     const open_window* window = find_window(id);
     return window != nullptr && window->wanted.record == recording::sampled;
@@ -30074,7 +30056,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 }
 
 // Listed apart from the leaks, so that nobody misses these objects.
-ALLOCSCOPE_FAST_PATH void write_first_use(text_out& out, const object_sum& first_use) {
+ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
     write_count(out, first_use.objects, "object", "objects");
@@ -30340,7 +30322,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     std::abort();
 }
 
-ALLOCSCOPE_FAST_PATH void disarm_guard(guard_watch& watch) {
+ALLOCSCOPE_INLINE void disarm_guard(guard_watch& watch) {
     guard_watch** at = &own_watches.innermost;
     while (*at != nullptr && *at != &watch) at = &(*at)->outer;
     if (*at == nullptr) refuse_foreign_guard();
@@ -30382,14 +30364,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH armed_plan* take_plan() noexcept {
+ALLOCSCOPE_INLINE armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
         if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }
     return nullptr;
 }
 
-ALLOCSCOPE_FAST_PATH armed_plan& plan_of(plan_id id) noexcept {
+ALLOCSCOPE_INLINE armed_plan& plan_of(plan_id id) noexcept {
     return fault_plans.plans[id - 1];
 }
 
@@ -30528,7 +30510,7 @@ struct sweep_block {
     snapshot rows;              // what the first leaking run left alive
 };
 
-ALLOCSCOPE_FAST_PATH sweep_block& block_of(sweep_data* data) noexcept {
+ALLOCSCOPE_INLINE sweep_block& block_of(sweep_data* data) noexcept {
     return *reinterpret_cast<sweep_block*>(data);
 }
 
@@ -30711,13 +30693,13 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
 }
 
 // Returns null when no window of start() was ever stopped, or another thread is stopping it.
-ALLOCSCOPE_FAST_PATH snapshot_data* repeat_last_of_process() noexcept {
+ALLOCSCOPE_INLINE snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
     return last_of_process;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_open(window_id id) noexcept {
+ALLOCSCOPE_INLINE bool is_open(window_id id) noexcept {
     const control_lock lock;
     return find_window(id) != nullptr;
 }
@@ -30747,7 +30729,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 // --- the table ---
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
-ALLOCSCOPE_FAST_PATH void look_for_modules_if_attached() noexcept {
+ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 

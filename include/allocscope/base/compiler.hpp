@@ -6,6 +6,8 @@
 // Memory:   none
 //
 // ALLOCSCOPE_FAST_PATH   always inlined: the few lines that every allocation runs through
+// ALLOCSCOPE_INLINE      always inlined: a short function off that path which takes the compiler less
+//                        in its callers than by itself (docs/decisions/0011)
 // ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code
 // ALLOCSCOPE_HIDDEN      not visible outside the module: state must not be shared by accident, and
 //                        a unique symbol would keep a plugin from being unloaded
@@ -39,6 +41,7 @@
 
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
 #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)

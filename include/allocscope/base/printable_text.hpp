@@ -41,7 +41,7 @@ inline void write_escaped_byte(char byte, char* out) noexcept {
 
 // Characters that draw nothing but change how the rest of the line is read: C1 controls, line and
 // paragraph separators, and the marks that set or end a direction of writing.
-ALLOCSCOPE_FAST_PATH bool is_hidden_control(std::uint32_t code_point) noexcept {
+ALLOCSCOPE_INLINE bool is_hidden_control(std::uint32_t code_point) noexcept {
     return code_point < 0xa0U || code_point == 0x61cU ||
            (code_point >= 0x200bU && code_point <= 0x200fU) ||
            (code_point >= 0x2028U && code_point <= 0x202eU) ||

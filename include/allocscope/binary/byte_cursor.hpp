@@ -36,13 +36,13 @@ public:
     }
 
     bool ok() const noexcept { return ok_; }
-    ALLOCSCOPE_FAST_PATH bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    ALLOCSCOPE_INLINE bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
-    ALLOCSCOPE_FAST_PATH byte_view bytes() const noexcept { return bytes_; }
+    ALLOCSCOPE_INLINE byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
-    ALLOCSCOPE_FAST_PATH void fail() noexcept { ok_ = false; }
+    ALLOCSCOPE_INLINE void fail() noexcept { ok_ = false; }
 
-    ALLOCSCOPE_FAST_PATH void seek(std::uint64_t position) noexcept {
+    ALLOCSCOPE_INLINE void seek(std::uint64_t position) noexcept {
         if (position > bytes_.size) {
             ok_ = false;
         } else {

@@ -77,8 +77,8 @@ namespace eh_frame_detail {
 constexpr unsigned most_scanned_records = 10000;
 
 // The number at `index` of the pairs; `which` is 0 for the code, 4 for the record.
-ALLOCSCOPE_FAST_PATH std::int32_t table_number(byte_view table, std::uint64_t index,
-                                               unsigned which) noexcept {
+ALLOCSCOPE_INLINE std::int32_t table_number(byte_view table, std::uint64_t index,
+                                            unsigned which) noexcept {
     byte_cursor in{table, index * eh_frame_entry_bytes + which};
     return static_cast<std::int32_t>(in.u32());
 }

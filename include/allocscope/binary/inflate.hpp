@@ -145,7 +145,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void fixed_codes() noexcept {
+    ALLOCSCOPE_INLINE void fixed_codes() noexcept {
         std::uint8_t lengths[288];
         for (unsigned i = 0; i < 288; ++i) {
             lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
@@ -285,8 +285,7 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
 }
 
 // Returns true if the stream is complete and fills the `size` bytes at `out` exactly.
-ALLOCSCOPE_FAST_PATH bool inflate(byte_view stream, std::uint8_t* out,
-                                  std::uint64_t size) noexcept {
+ALLOCSCOPE_INLINE bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
     return inflater{stream, out, size}.run();
 }
 

@@ -49,13 +49,13 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
 }
 
 // Returns null when no window of start() was ever stopped, or another thread is stopping it.
-ALLOCSCOPE_FAST_PATH snapshot_data* repeat_last_of_process() noexcept {
+ALLOCSCOPE_INLINE snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
     return last_of_process;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_open(window_id id) noexcept {
+ALLOCSCOPE_INLINE bool is_open(window_id id) noexcept {
     const control_lock lock;
     return find_window(id) != nullptr;
 }
@@ -85,7 +85,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 // --- the table ---
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
-ALLOCSCOPE_FAST_PATH void look_for_modules_if_attached() noexcept {
+ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 

@@ -52,7 +52,7 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
 // Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
 class known_sizes {
 public:
-    ALLOCSCOPE_FAST_PATH known_sizes() = default;
+    ALLOCSCOPE_INLINE known_sizes() = default;
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
@@ -65,7 +65,7 @@ public:
     }
 
     // Call it before the debug information is released.
-    ALLOCSCOPE_FAST_PATH void clear() noexcept {
+    ALLOCSCOPE_INLINE void clear() noexcept {
         fits_ = table<question, symbolize::size_fit>{memory_};
         memory_.release();
     }
@@ -79,7 +79,7 @@ private:
         friend bool operator==(const question& a, const question& b) noexcept {
             return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
         }
-        friend ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const question& key) noexcept {
+        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
             std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
             hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
             return hash_finish(hash_step(hash, key.bytes));
@@ -103,17 +103,16 @@ struct described_sizes {
         return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_at(const named_stack& stack,
-                                                    std::uintptr_t address, text type,
-                                                    std::uint64_t bytes) const {
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
+                                                 text type, std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_FAST_PATH symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                           std::uint64_t bytes) const {
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                                        std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
@@ -129,7 +128,7 @@ struct asked_place {
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
-    ALLOCSCOPE_FAST_PATH symbolize::type_knowledge knowledge() noexcept {
+    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
                 &asked_place::meaning};
     }

@@ -30,10 +30,10 @@ namespace detail {
 class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
-    ALLOCSCOPE_FAST_PATH explicit details_reading(std::uint64_t followed) noexcept
+    ALLOCSCOPE_INLINE explicit details_reading(std::uint64_t followed) noexcept
         : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
 
-    ALLOCSCOPE_FAST_PATH bool has_peak() const noexcept {
+    ALLOCSCOPE_INLINE bool has_peak() const noexcept {
         return process.followed.find(followed_) != nullptr;
     }
 
@@ -50,7 +50,7 @@ public:
         add_peak(to, part, objects, bytes);
     }
 
-    ALLOCSCOPE_FAST_PATH void finish(snapshot::stack_details& read) const noexcept {
+    ALLOCSCOPE_INLINE void finish(snapshot::stack_details& read) const noexcept {
         read.lifetime_us = static_cast<std::uint64_t>(
             static_cast<double>(read.lifetime_us) * ns_per_unit() / 1000.0 + 0.5);
     }
@@ -70,7 +70,7 @@ private:
     }
 
     // The longer ago the first moment was, the more precise the result is.
-    ALLOCSCOPE_FAST_PATH double ns_per_unit() const noexcept {
+    ALLOCSCOPE_INLINE double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
         return static_cast<double>(ns_ - process.followed.first_ns) /

@@ -51,8 +51,8 @@ inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth
     to.deaths.add(certain_sums(deaths, death_bytes));
 }
 
-ALLOCSCOPE_FAST_PATH void subtract_counts(allocation_counts& from,
-                                          const allocation_counts& less) noexcept {
+ALLOCSCOPE_INLINE void subtract_counts(allocation_counts& from,
+                                       const allocation_counts& less) noexcept {
     from.allocations -= less.allocations;
     from.frees -= less.frees;
     from.bytes_allocated -= less.bytes_allocated;

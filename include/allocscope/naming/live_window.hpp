@@ -120,8 +120,8 @@ struct cohort_part {
 // Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
-    ALLOCSCOPE_FAST_PATH cohort_parts(const kept_counts& counts, bool in_samples,
-                                      arena& memory) noexcept
+    ALLOCSCOPE_INLINE cohort_parts(const kept_counts& counts, bool in_samples,
+                                   arena& memory) noexcept
         : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
@@ -140,7 +140,7 @@ public:
     }
 
 private:
-    static ALLOCSCOPE_FAST_PATH std::uint32_t instance_of(std::uint32_t id) noexcept {
+    static ALLOCSCOPE_INLINE std::uint32_t instance_of(std::uint32_t id) noexcept {
         return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
@@ -313,7 +313,7 @@ inline std::uint64_t own_memory_bytes() noexcept {
     return table_bytes() + map_bytes;
 }
 
-ALLOCSCOPE_FAST_PATH void add_own_memory(live_window& taken) noexcept {
+ALLOCSCOPE_INLINE void add_own_memory(live_window& taken) noexcept {
     const control_lock lock;
     taken.own_memory_bytes = own_memory_bytes();
 }

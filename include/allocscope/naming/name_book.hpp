@@ -87,8 +87,8 @@ public:
     }
 
     // Whether find() would find the names at once.
-    ALLOCSCOPE_FAST_PATH bool knows(const known_stack& stack,
-                                    const symbolize::frame_rule& rule) const {
+    ALLOCSCOPE_INLINE bool knows(const known_stack& stack,
+                                 const symbolize::frame_rule& rule) const {
         return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
@@ -121,18 +121,18 @@ public:
     }
 
     // The only copy of an equal text.
-    ALLOCSCOPE_FAST_PATH const char* keep(text wanted) { return texts_.keep(wanted); }
+    ALLOCSCOPE_INLINE const char* keep(text wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
-    ALLOCSCOPE_FAST_PATH void for_each_module(const Visit& visit) {
+    ALLOCSCOPE_INLINE void for_each_module(const Visit& visit) {
         symbols_.for_each_module(visit);
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_new() const noexcept { return has_new_; }
-    ALLOCSCOPE_FAST_PATH void forget_new() noexcept { has_new_ = false; }
+    ALLOCSCOPE_INLINE bool has_new() const noexcept { return has_new_; }
+    ALLOCSCOPE_INLINE void forget_new() noexcept { has_new_ = false; }
 
-    ALLOCSCOPE_FAST_PATH std::size_t stack_count() const noexcept { return stack_count_; }
+    ALLOCSCOPE_INLINE std::size_t stack_count() const noexcept { return stack_count_; }
 
 private:
     friend name_book* make_book();
@@ -153,14 +153,14 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-ALLOCSCOPE_FAST_PATH name_book* make_book() {
+ALLOCSCOPE_INLINE name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);
     return made;
 }
 
-ALLOCSCOPE_FAST_PATH void hold_book(name_book& book) noexcept {
+ALLOCSCOPE_INLINE void hold_book(name_book& book) noexcept {
     __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
 }
 

@@ -51,14 +51,12 @@ struct named_stack {
 
     static constexpr const char* no_type = "?";
 
-    ALLOCSCOPE_FAST_PATH int line() const noexcept {
+    ALLOCSCOPE_INLINE int line() const noexcept {
         return path[0] != '\0' ? static_cast<int>(number) : 0;
     }
-    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept {
-        return path[0] != '\0' ? 0 : number;
-    }
+    ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return path[0] != '\0' ? 0 : number; }
 
-    ALLOCSCOPE_FAST_PATH const char* function() const noexcept {
+    ALLOCSCOPE_INLINE const char* function() const noexcept {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 

@@ -28,7 +28,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    ALLOCSCOPE_FAST_PATH naming_lock() noexcept : process_lock(process.naming) {
+    ALLOCSCOPE_INLINE naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;
@@ -37,7 +37,7 @@ public:
 };
 
 // Needs the naming lock.
-ALLOCSCOPE_FAST_PATH void forget_names() noexcept {
+ALLOCSCOPE_INLINE void forget_names() noexcept {
     if (names_of_process != nullptr) drop_book(*names_of_process);
     names_of_process = nullptr;
 }
@@ -56,8 +56,8 @@ public:
     names_at_work(const names_at_work&) = delete;
     names_at_work& operator=(const names_at_work&) = delete;
 
-    ALLOCSCOPE_FAST_PATH name_book& book() noexcept { return *names_of_process; }
-    ALLOCSCOPE_FAST_PATH void done() noexcept { is_done_ = true; }
+    ALLOCSCOPE_INLINE name_book& book() noexcept { return *names_of_process; }
+    ALLOCSCOPE_INLINE void done() noexcept { is_done_ = true; }
 
 private:
     const naming_lock lock_;

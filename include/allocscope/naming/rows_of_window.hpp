@@ -43,7 +43,7 @@ struct sample_of_stack {
     std::uint32_t count;
     std::uint32_t wanted;
 
-    ALLOCSCOPE_FAST_PATH bool begins_with_word() const noexcept {
+    ALLOCSCOPE_INLINE bool begins_with_word() const noexcept {
         return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
     }
 };
@@ -109,11 +109,11 @@ struct row_key {
     const char* type;
 };
 
-ALLOCSCOPE_FAST_PATH bool operator==(const row_key& a, const row_key& b) noexcept {
+ALLOCSCOPE_INLINE bool operator==(const row_key& a, const row_key& b) noexcept {
     return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const row_key& key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
     hash = hash_step(hash, key.number);
@@ -199,7 +199,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
 
 // --- the head ---
 
-ALLOCSCOPE_FAST_PATH const char* sentence_for(loss_reason reason) noexcept {
+ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
     switch (reason) {
         case loss_reason::no_memory_for_record:
             return "allocations were not recorded: memory for their records was refused";

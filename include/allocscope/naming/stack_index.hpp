@@ -52,7 +52,7 @@ public:
     }
 
     // Forgets the stacks whose names are valid only until a module comes or goes.
-    ALLOCSCOPE_FAST_PATH void drop_passing() noexcept {
+    ALLOCSCOPE_INLINE void drop_passing() noexcept {
         for (named_stack*& first : chains_) {
             named_stack** place = &first;
             while (*place != nullptr) {

@@ -55,13 +55,13 @@ public:
     }
 
     // The module that may be unloaded and held the frame's code; null: it was in none such.
-    ALLOCSCOPE_FAST_PATH const met_module* operator[](std::uint32_t frame) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* operator[](std::uint32_t frame) const noexcept {
         return homes_[frame];
     }
     // Differs between stacks with equal addresses and different modules.
-    ALLOCSCOPE_FAST_PATH std::uint64_t key() const noexcept { return key_; }
+    ALLOCSCOPE_INLINE std::uint64_t key() const noexcept { return key_; }
     // True: what is named by these modules stays so named, whatever is loaded and unloaded.
-    ALLOCSCOPE_FAST_PATH bool is_certain() const noexcept { return is_certain_; }
+    ALLOCSCOPE_INLINE bool is_certain() const noexcept { return is_certain_; }
 
 private:
     static constexpr std::uint32_t most_chosen = 32;
@@ -90,7 +90,7 @@ private:
         return stack_hash(sum) == stack_.site_hash;
     }
 
-    ALLOCSCOPE_FAST_PATH const met_module* chosen_for(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* chosen_for(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < chosen_count_; ++i) {
             if (chosen_[i]->holds(address)) return chosen_[i];
         }

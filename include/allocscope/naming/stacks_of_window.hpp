@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    ALLOCSCOPE_FAST_PATH text& cut_of(text path) noexcept {
+    ALLOCSCOPE_INLINE text& cut_of(text path) noexcept {
         return cuts_[path.starts_with("/") ? 1 : 0];
     }
 
@@ -122,7 +122,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
 
 // --- modules ---
 
-ALLOCSCOPE_FAST_PATH const char* text_of(arena& memory, const build_id& id) {
+ALLOCSCOPE_INLINE const char* text_of(arena& memory, const build_id& id) {
     text_out out{memory};
     for (std::size_t i = 0; i < id.size; ++i) {
         out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];

@@ -110,12 +110,12 @@ public:
         stack.by_thread = made.data();
     }
 
-    ALLOCSCOPE_FAST_PATH const list<snapshot::thread>& all() const noexcept { return threads_; }
+    ALLOCSCOPE_INLINE const list<snapshot::thread>& all() const noexcept { return threads_; }
 
 private:
     // The first instance stands for what is allocated after the last destructors: see
     // prepare_threads().
-    static ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint32_t instance) noexcept {
+    static ALLOCSCOPE_INLINE std::uint64_t number_of(std::uint32_t instance) noexcept {
         return instance - 1;
     }
 

@@ -41,7 +41,7 @@ namespace plain {
 
 // Runs `work`. Returns false when memory was refused on the way.
 template <class Work>
-ALLOCSCOPE_FAST_PATH bool is_done_with_memory(const Work& work) {
+ALLOCSCOPE_INLINE bool is_done_with_memory(const Work& work) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     work();
     return true;
@@ -89,7 +89,7 @@ public:
 
     // An object that lives as long as the arena; its destructor is never called.
     template <class T, class... Arguments>
-    ALLOCSCOPE_FAST_PATH T* make(Arguments&&... arguments) {
+    ALLOCSCOPE_INLINE T* make(Arguments&&... arguments) {
         static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
         return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
     }

@@ -94,17 +94,17 @@ namespace plain {
 // The part of a list that does not depend on the type of its values.
 class any_list {
 public:
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_INLINE void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_INLINE void clear() noexcept { raw_.size = 0; }
     // Forgets the values after the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+    ALLOCSCOPE_INLINE void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return *raw_.memory; }
 
 protected:
-    ALLOCSCOPE_FAST_PATH constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
-    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
+    ALLOCSCOPE_INLINE constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
+    ALLOCSCOPE_INLINE explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
 
     raw_list raw_;
 };
@@ -112,18 +112,18 @@ protected:
 template <class T>
 class list : public any_list {
 public:
-    ALLOCSCOPE_FAST_PATH constexpr list() noexcept {}  // stays empty: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
+    ALLOCSCOPE_INLINE constexpr list() noexcept {}  // stays empty: it has no memory
+    ALLOCSCOPE_INLINE explicit list(arena& memory) noexcept : any_list(memory) {}
 
-    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
-    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
+    ALLOCSCOPE_INLINE T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return data(); }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return data() + raw_.size; }
+    ALLOCSCOPE_INLINE T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_INLINE T& back() const noexcept { return data()[raw_.size - 1]; }
 
     // The reference to the new value is valid until the next one is added.
-    ALLOCSCOPE_FAST_PATH T& push_back(const T& value) {
+    ALLOCSCOPE_INLINE T& push_back(const T& value) {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
         if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
@@ -135,15 +135,15 @@ public:
     }
 
     // The first time, makes room for exactly as many as are wanted.
-    ALLOCSCOPE_FAST_PATH void reserve(std::size_t room) {
+    ALLOCSCOPE_INLINE void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
 
     // Moves to `memory` what was gathered in borrowed memory.
-    ALLOCSCOPE_FAST_PATH void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
+    ALLOCSCOPE_INLINE void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
-    ALLOCSCOPE_FAST_PATH void resize(std::size_t size) {
+    ALLOCSCOPE_INLINE void resize(std::size_t size) {
         reserve(size);
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;

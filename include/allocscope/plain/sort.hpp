@@ -28,7 +28,7 @@ namespace plain {
 using comes_first = bool (*)(const void* a, const void* b, const void* order);
 
 // Most values are pointers; these are copied without a call.
-ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+ALLOCSCOPE_INLINE void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
     if (value_bytes == sizeof(void*)) {
         std::memcpy(to, from, sizeof(void*));
     } else {
@@ -88,21 +88,21 @@ bool is_before(const void* a, const void* b, const void* order) {
 
 // `less(a, b)`: a comes before b.
 template <class T, class Less>
-ALLOCSCOPE_FAST_PATH void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+ALLOCSCOPE_INLINE void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
     static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
     sort_values(values, count, sizeof(T), &is_before<T, Less>, &less, scratch);
 }
 
 template <class T, class Less>
-ALLOCSCOPE_FAST_PATH void sort(list<T>& values, const Less& less) {
+ALLOCSCOPE_INLINE void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 
 // Index of the first of `count` values for which `is_before` is false. It must be true for all
 // values before that one and false for all after it.
 template <class T, class IsBefore>
-ALLOCSCOPE_FAST_PATH std::size_t partition_point(const T* values, std::size_t count,
-                                                 const IsBefore& is_before) {
+ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count,
+                                              const IsBefore& is_before) {
     std::size_t begin = 0;
     while (count > 0) {
         const std::size_t half = count / 2;

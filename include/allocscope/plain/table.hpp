@@ -33,10 +33,10 @@ namespace plain {
 
 // --- keys ---
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const void* key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
@@ -130,8 +130,8 @@ bool has_key(const void* entry, const void* key) {
 // The part of a table that does not depend on the types of its entries.
 class any_table {
 public:
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.entries.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.entries.size == 0; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.entries.size; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
     void clear() noexcept {
         raw_.entries.size = 0;
         raw_.slots = nullptr;
@@ -139,9 +139,8 @@ public:
     }
 
 protected:
-    ALLOCSCOPE_FAST_PATH constexpr any_table() noexcept
-        : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
-    ALLOCSCOPE_FAST_PATH explicit any_table(arena& memory) noexcept
+    ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
+    ALLOCSCOPE_INLINE explicit any_table(arena& memory) noexcept
         : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
     raw_table raw_;
@@ -155,21 +154,19 @@ public:
         Value value;
     };
 
-    ALLOCSCOPE_FAST_PATH constexpr table() noexcept {}  // stays empty: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
+    ALLOCSCOPE_INLINE constexpr table() noexcept {}  // stays empty: it has no memory
+    ALLOCSCOPE_INLINE explicit table(arena& memory) noexcept : any_table(memory) {}
 
-    ALLOCSCOPE_FAST_PATH entry* begin() const noexcept {
+    ALLOCSCOPE_INLINE entry* begin() const noexcept {
         return static_cast<entry*>(raw_.entries.values);
     }
-    ALLOCSCOPE_FAST_PATH entry* end() const noexcept { return begin() + raw_.entries.size; }
+    ALLOCSCOPE_INLINE entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // For callers that know how many keys there may be.
-    ALLOCSCOPE_FAST_PATH void reserve(std::size_t entries) {
-        make_room(raw_, sizeof(entry), entries);
-    }
+    ALLOCSCOPE_INLINE void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
 
     // Returns null when it is not there.
-    ALLOCSCOPE_FAST_PATH Value* find(const Key& key) const noexcept {
+    ALLOCSCOPE_INLINE Value* find(const Key& key) const noexcept {
         void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
@@ -180,7 +177,7 @@ public:
     };
 
     // Returns the value of the key, value-initialised if the key was not there.
-    ALLOCSCOPE_FAST_PATH place insert(const Key& key) {
+    ALLOCSCOPE_INLINE place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
         void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
@@ -188,7 +185,7 @@ public:
         entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
-    ALLOCSCOPE_FAST_PATH Value& operator[](const Key& key) { return insert(key).value; }
+    ALLOCSCOPE_INLINE Value& operator[](const Key& key) { return insert(key).value; }
 };
 
 }  // namespace plain

@@ -31,31 +31,27 @@ public:
     // has hundreds of these calls.
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
-    ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
+    ALLOCSCOPE_INLINE constexpr text(const char* data, std::size_t size) noexcept
         : data_(data), size_(size) {}
 
-    ALLOCSCOPE_FAST_PATH constexpr const char* data() const noexcept { return data_; }
-    ALLOCSCOPE_FAST_PATH constexpr std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH constexpr bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_FAST_PATH constexpr const char* begin() const noexcept { return data_; }
-    ALLOCSCOPE_FAST_PATH constexpr const char* end() const noexcept { return data_ + size_; }
-    ALLOCSCOPE_FAST_PATH constexpr char operator[](std::size_t at) const noexcept {
-        return data_[at];
-    }
-    ALLOCSCOPE_FAST_PATH constexpr char front() const noexcept { return data_[0]; }
-    ALLOCSCOPE_FAST_PATH constexpr char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_INLINE constexpr const char* data() const noexcept { return data_; }
+    ALLOCSCOPE_INLINE constexpr std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_INLINE constexpr bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_INLINE constexpr const char* begin() const noexcept { return data_; }
+    ALLOCSCOPE_INLINE constexpr const char* end() const noexcept { return data_ + size_; }
+    ALLOCSCOPE_INLINE constexpr char operator[](std::size_t at) const noexcept { return data_[at]; }
+    ALLOCSCOPE_INLINE constexpr char front() const noexcept { return data_[0]; }
+    ALLOCSCOPE_INLINE constexpr char back() const noexcept { return data_[size_ - 1]; }
 
-    ALLOCSCOPE_FAST_PATH constexpr void remove_prefix(std::size_t count) noexcept {
+    ALLOCSCOPE_INLINE constexpr void remove_prefix(std::size_t count) noexcept {
         data_ += count;
         size_ -= count;
     }
-    ALLOCSCOPE_FAST_PATH constexpr void remove_suffix(std::size_t count) noexcept {
-        size_ -= count;
-    }
+    ALLOCSCOPE_INLINE constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
 
     // `at` is at most size().
-    ALLOCSCOPE_FAST_PATH constexpr text substr(std::size_t at,
-                                               std::size_t count = npos) const noexcept {
+    ALLOCSCOPE_INLINE constexpr text substr(std::size_t at,
+                                            std::size_t count = npos) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
@@ -93,7 +89,7 @@ ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
 ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
     return !(a == text{b});
 }
-ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 

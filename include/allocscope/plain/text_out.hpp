@@ -32,16 +32,16 @@ namespace plain {
 
 class text_out {
 public:
-    ALLOCSCOPE_FAST_PATH explicit text_out(arena& memory) noexcept : memory_(&memory) {}
+    ALLOCSCOPE_INLINE explicit text_out(arena& memory) noexcept : memory_(&memory) {}
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_FAST_PATH char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
 
     // The text so far; valid until the next character is written.
-    ALLOCSCOPE_FAST_PATH text view() const noexcept {
+    ALLOCSCOPE_INLINE text view() const noexcept {
         return size_ != 0 ? text{data_, size_} : text{};
     }
 
@@ -49,9 +49,9 @@ public:
     const char* c_str();
 
     // Forgets what follows the first `size` characters.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_INLINE void cut(std::size_t size) noexcept { size_ = size; }
 
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *memory_; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return *memory_; }
 
     text_out& operator<<(text added);
     text_out& operator<<(char added);
@@ -99,7 +99,7 @@ inline text_out& operator<<(text_out& out, signed_decimal number) {
     if (is_negative) out << '-';
     return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
-ALLOCSCOPE_FAST_PATH text_out& operator<<(text_out& out, hexadecimal number) {
+ALLOCSCOPE_INLINE text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);
     return out;
 }

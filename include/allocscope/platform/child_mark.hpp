@@ -30,7 +30,7 @@ namespace detail {
 class child_mark {
 public:
     // Called once, before several threads use the mark.
-    ALLOCSCOPE_FAST_PATH void prepare() noexcept {
+    ALLOCSCOPE_INLINE void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
         const int saved_errno = errno;
@@ -43,7 +43,7 @@ public:
     }
 
     // True in a child that has not mended what its parent's threads left behind.
-    ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
+    ALLOCSCOPE_INLINE bool is_unsettled() const noexcept {
         const atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         return state != nullptr && state->load(memory_order::acquire) != settled;
     }

@@ -36,7 +36,7 @@ struct file_identity {
     std::uint64_t size_bytes = 0;
     std::uint64_t changed_ns = 0;
 
-    ALLOCSCOPE_FAST_PATH bool equals(const file_identity& other) const noexcept {
+    ALLOCSCOPE_INLINE bool equals(const file_identity& other) const noexcept {
         return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
                changed_ns == other.changed_ns;
     }
@@ -62,7 +62,7 @@ public:
     file_reader(const file_reader&) = delete;
     file_reader& operator=(const file_reader&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept { return descriptor_ >= 0; }
+    ALLOCSCOPE_INLINE bool is_open() const noexcept { return descriptor_ >= 0; }
     const file_identity& identity() const noexcept { return identity_; }
 
     // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
@@ -79,7 +79,7 @@ public:
     }
 
 private:
-    void close_now() noexcept {
+    ALLOCSCOPE_INLINE void close_now() noexcept {
         if (descriptor_ >= 0) ::close(descriptor_);
         descriptor_ = -1;
     }

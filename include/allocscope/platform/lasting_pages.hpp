@@ -42,13 +42,11 @@ namespace detail {
 // The end of a mapping of a file, behind which addresses are free.
 class mapping_edge {
 public:
-    ALLOCSCOPE_FAST_PATH void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
+    ALLOCSCOPE_INLINE void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
         limit_ = limit;
         at_.store(at, memory_order::relaxed);
     }
-    ALLOCSCOPE_FAST_PATH std::uintptr_t at() const noexcept {
-        return at_.load(memory_order::relaxed);
-    }
+    ALLOCSCOPE_INLINE std::uintptr_t at() const noexcept { return at_.load(memory_order::relaxed); }
 
     // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
     // false when the kernel refused.
@@ -76,7 +74,7 @@ public:
     static constexpr std::size_t step = std::size_t{1} << 20U;
 
 private:
-    static ALLOCSCOPE_FAST_PATH bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
+    static ALLOCSCOPE_INLINE bool is_made_longer(std::uintptr_t at, std::size_t bytes) noexcept {
         if (is_mapping_refused()) return false;
         void* const last_page = reinterpret_cast<void*>(at - page_bytes);
         const int saved_errno = errno;
@@ -97,7 +95,7 @@ public:
         pages_.begin(end, end);
         next_ = next;
     }
-    bool exists() const noexcept { return next_ != nullptr; }
+    ALLOCSCOPE_INLINE bool exists() const noexcept { return next_ != nullptr; }
     bool holds(const void* pages) const noexcept {
         return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
     }
@@ -113,7 +111,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    ALLOCSCOPE_FAST_PATH void* reserve(std::size_t bytes) noexcept {
+    ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -121,7 +119,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    ALLOCSCOPE_FAST_PATH bool open(void* pages, std::size_t bytes) noexcept {
+    ALLOCSCOPE_INLINE bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -172,10 +170,12 @@ public:
     }
 
 private:
-    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
+    ALLOCSCOPE_INLINE std::uintptr_t first() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(next_);
+    }
 
     // 0: the area is full.
-    ALLOCSCOPE_FAST_PATH std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    ALLOCSCOPE_INLINE std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -220,7 +220,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // As map_pages.
-ALLOCSCOPE_FAST_PATH void* map_lasting_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -242,8 +242,10 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
 
 // For a page_list that a report is made of.
 struct lasting_pages {
-    static void* reserve(std::size_t bytes) noexcept { return reserve_lasting_pages(bytes); }
-    static void give_back(void* pages, std::size_t bytes) noexcept {
+    static ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
+        return reserve_lasting_pages(bytes);
+    }
+    static ALLOCSCOPE_INLINE void give_back(void* pages, std::size_t bytes) noexcept {
         return_lasting_pages(pages, bytes);
     }
 };

@@ -27,7 +27,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
-    ALLOCSCOPE_FAST_PATH bool equals(const module_generation& other) const noexcept {
+    ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
 };
@@ -44,8 +44,8 @@ struct module_facts {
 namespace loaded_modules_detail {
 
 // A note segment is read only where a readable load segment holds all of it.
-ALLOCSCOPE_FAST_PATH byte_view notes_in_memory(const dl_phdr_info& info,
-                                               const ElfW(Phdr) & note) noexcept {
+ALLOCSCOPE_INLINE byte_view notes_in_memory(const dl_phdr_info& info,
+                                            const ElfW(Phdr) & note) noexcept {
     for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& load = info.dlpi_phdr[i];
         if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
@@ -105,13 +105,13 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 // Calls `visit(const module_facts&)` for one module after the other, once for each of its note
 // segments (at least once).
 template <class Visitor>
-ALLOCSCOPE_FAST_PATH void visit_loaded_modules(Visitor&& visit) {
+ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
     ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
-ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
+ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
     module_generation now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
@@ -126,7 +126,7 @@ ALLOCSCOPE_FAST_PATH module_generation current_module_generation() noexcept {
 
 // Runs `work`, which must not throw, while no library can be loaded or unloaded.
 template <class Work>
-ALLOCSCOPE_FAST_PATH void while_modules_stay(const Work& work) noexcept {
+ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
     const auto run = [](dl_phdr_info*, std::size_t, void* given) {
         (*static_cast<const Work*>(given))();
         return 1;  // once

@@ -45,7 +45,7 @@ inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint)
 }
 
 // Whether modules can be told apart without a lock. Otherwise none is ever noted.
-ALLOCSCOPE_FAST_PATH bool can_tell_modules() noexcept {
+ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     return &_dl_find_object != nullptr;
 #else
@@ -67,9 +67,7 @@ struct met_module {
     bool overlaps(const met_module& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
-    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
-        return module_tag(start, fingerprint);
-    }
+    ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
 // On pages of its own: see state/recording_head.hpp.
@@ -94,7 +92,7 @@ public:
     }
 
     // The first module noted of those that held the address; null when there is none.
-    ALLOCSCOPE_FAST_PATH const met_module* holder_of(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
             if (each != nullptr && each->holds(address)) return each;
@@ -125,7 +123,7 @@ public:
 private:
     static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
 
-    ALLOCSCOPE_FAST_PATH const met_module* find(const met_module& wanted) const noexcept {
+    ALLOCSCOPE_INLINE const met_module* find(const met_module& wanted) const noexcept {
         for (std::uint32_t i = count(); i > 0; --i) {
             const met_module* known = at(i - 1);
             if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
@@ -136,7 +134,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* keep(const char* path) noexcept {
+    ALLOCSCOPE_INLINE const char* keep(const char* path) noexcept {
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =

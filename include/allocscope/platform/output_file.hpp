@@ -43,7 +43,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    ALLOCSCOPE_FAST_PATH file_size_signal_blocked() noexcept {
+    ALLOCSCOPE_INLINE file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -51,7 +51,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ALLOCSCOPE_FAST_PATH ~file_size_signal_blocked() {
+    ALLOCSCOPE_INLINE ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -109,7 +109,7 @@ inline int descriptor_named_by(const char* path) noexcept {
 class output_file {
 public:
     output_file() noexcept = default;
-    ALLOCSCOPE_FAST_PATH ~output_file() { abandon(); }
+    ALLOCSCOPE_INLINE ~output_file() { abandon(); }
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
@@ -127,12 +127,12 @@ public:
         return create_beside(path);
     }
 
-    ALLOCSCOPE_FAST_PATH int write(const char* bytes, std::size_t length) noexcept {
+    ALLOCSCOPE_INLINE int write(const char* bytes, std::size_t length) noexcept {
         return write_all(descriptor_, bytes, length);
     }
 
     // A network file system may report a failed write only at the close.
-    ALLOCSCOPE_FAST_PATH int commit() noexcept {
+    ALLOCSCOPE_INLINE int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
         descriptor_ = -1;
@@ -189,7 +189,7 @@ private:
 
     // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
     // already.
-    ALLOCSCOPE_FAST_PATH void name_temporary(int attempt) noexcept {
+    ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
         mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
@@ -200,7 +200,7 @@ private:
         temporary_[sizeof temporary_ - 1] = '\0';
     }
 
-    ALLOCSCOPE_FAST_PATH void abandon() noexcept {
+    ALLOCSCOPE_INLINE void abandon() noexcept {
         const int errno_before = errno;
         if (descriptor_ >= 0) ::close(descriptor_);
         if (directory_ >= 0) {

@@ -32,22 +32,22 @@ struct private_pages {
 template <class T, class Pages = private_pages>
 class page_list {
 public:
-    ALLOCSCOPE_FAST_PATH constexpr page_list() noexcept {}
+    ALLOCSCOPE_INLINE constexpr page_list() noexcept {}
 
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return values_; }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return values_ + size_; }
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept { return has_refused_; }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return values_; }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_INLINE bool has_refused() const noexcept { return has_refused_; }
 
-    ALLOCSCOPE_FAST_PATH void add(const T& value) noexcept {
+    ALLOCSCOPE_INLINE void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
     }
 
     // Forgets the values after the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept {
+    ALLOCSCOPE_INLINE void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_INLINE void clear() noexcept {
         size_ = 0;
         has_refused_ = false;
     }

@@ -59,7 +59,7 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
 
 // Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
 // counts as memory of the process. Null when they are refused.
-ALLOCSCOPE_FAST_PATH void* reserve_addresses(std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* addresses =
@@ -84,7 +84,7 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
 }
 
 // How much of the address space the process may use (RLIMIT_AS).
-ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
+ALLOCSCOPE_INLINE std::size_t address_space_limit() noexcept {
     rlimit limit = {};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
@@ -92,8 +92,8 @@ ALLOCSCOPE_FAST_PATH std::size_t address_space_limit() noexcept {
 
 // Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
 // refused, and nothing has changed.
-ALLOCSCOPE_FAST_PATH void* lengthen_reservation(void* pages, std::size_t bytes,
-                                                std::size_t wanted) noexcept {
+ALLOCSCOPE_INLINE void* lengthen_reservation(void* pages, std::size_t bytes,
+                                             std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
@@ -108,7 +108,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 }
 
 // Like reserve_pages, but the pages are never given back and count as our own memory.
-ALLOCSCOPE_FAST_PATH void* map_pages(std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;

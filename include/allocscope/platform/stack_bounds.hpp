@@ -46,18 +46,18 @@ struct stack_bounds {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;  // first address that is no longer read
 
-    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
+    ALLOCSCOPE_INLINE bool contains(std::uintptr_t address) const noexcept {
         return address - low < high - low;
     }
 };
 
-ALLOCSCOPE_FAST_PATH std::uintptr_t thread_control_block() noexcept {
+ALLOCSCOPE_INLINE std::uintptr_t thread_control_block() noexcept {
     std::uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 }
 
-ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
@@ -69,7 +69,7 @@ ALLOCSCOPE_FAST_PATH stack_bounds main_stack_bounds(std::uintptr_t stack_pointer
     return {end - depth, end};
 }
 
-ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
     constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
     const std::uintptr_t block = thread_control_block();
@@ -87,14 +87,14 @@ ALLOCSCOPE_FAST_PATH stack_bounds thread_stack_bounds(std::uintptr_t stack_point
 
 // The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
 // own stack nor the main one.
-ALLOCSCOPE_FAST_PATH stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
 // The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
-ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
+ALLOCSCOPE_INLINE stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
     const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
@@ -105,7 +105,7 @@ ALLOCSCOPE_FAST_PATH stack_bounds alternate_stack_in_use() noexcept {
 }
 
 // What may be read on a stack of unknown extent: the rest of the current page.
-ALLOCSCOPE_FAST_PATH stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+ALLOCSCOPE_INLINE stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
     return {stack_pointer, (stack_pointer | 4095U) + 1};
 }
 

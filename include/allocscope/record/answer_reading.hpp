@@ -29,7 +29,7 @@ namespace detail {
 
 // Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
-ALLOCSCOPE_FAST_PATH void for_each_cohort(const epoch& of, Visit&& visit) {
+ALLOCSCOPE_INLINE void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(memory_order::acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
         const std::uint32_t next = found.facts().next.load(memory_order::relaxed);

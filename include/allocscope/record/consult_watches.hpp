@@ -35,12 +35,12 @@ inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
     return stack.frame_count;
 }
 
-ALLOCSCOPE_FAST_PATH bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
+ALLOCSCOPE_INLINE bool is_broken_by(const guard_watch& guard, bool is_free) noexcept {
     return !guard.is_broken && guard.allow_depth == own_watches.allow_depth &&
            (!is_free || guard.watches_frees);
 }
 
-ALLOCSCOPE_FAST_PATH bool has_guard_against(bool is_free) noexcept {
+ALLOCSCOPE_INLINE bool has_guard_against(bool is_free) noexcept {
     for (const guard_watch* g = own_watches.innermost; g != nullptr; g = g->outer) {
         if (is_broken_by(*g, is_free)) return true;
     }

@@ -40,7 +40,7 @@ ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH std::int64_t pending_bytes(const thread_state& thread) noexcept {
+ALLOCSCOPE_INLINE std::int64_t pending_bytes(const thread_state& thread) noexcept {
     return thread.bytes_above_floor - (flush_bytes - 1);
 }
 
@@ -127,7 +127,7 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
 
 // Adds the later entries to each entry, so that it holds the unsettled bytes from itself to the
 // last.
-ALLOCSCOPE_FAST_PATH void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+ALLOCSCOPE_INLINE void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];
@@ -248,7 +248,7 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     forget_pending(thread);
 }
 
-ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
     thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
@@ -260,7 +260,7 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
 }
 
 // For an object that belongs to exactly the windows that watch this thread now.
-ALLOCSCOPE_FAST_PATH void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
@@ -289,8 +289,8 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
 }
 
 // Subtracts a dying object, which any thread may have allocated.
-ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
-                                         std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE void take_from_live(thread_state& thread, const cohort_facts& born,
+                                      std::uint64_t bytes) noexcept {
     const std::uint64_t born_at = born.born_at.load(memory_order::relaxed);
     const std::uint64_t windows = born.windows.load(memory_order::relaxed);
     if (ALLOCSCOPE_LIKELY(windows == thread.windows && born_at >= thread.newest_window &&

@@ -66,8 +66,8 @@ ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dyi
     }
 }
 
-ALLOCSCOPE_FAST_PATH std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
-                                                  std::uintptr_t frame) noexcept {
+ALLOCSCOPE_INLINE std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
+                                               std::uintptr_t frame) noexcept {
     if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
     const std::uint32_t known = remembered_cohort(thread, frame, tag);
     return known != no_cohort ? known : find_cohort(thread, frame, tag);
@@ -111,7 +111,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
 }
 
 // Whether a birth on this thread, which has called enter(), gets a record.
-ALLOCSCOPE_FAST_PATH bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
+ALLOCSCOPE_INLINE bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
     if (thread.mode == charge::samples) return is_drawn(thread, bytes);
     return thread.mode != charge::nothing;
 }

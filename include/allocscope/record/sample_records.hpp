@@ -30,7 +30,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // The only check that the free of an unsampled block has to make.
-ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
+ALLOCSCOPE_INLINE bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
 
@@ -40,7 +40,7 @@ inline void add_to(atomic<double>& sum, double amount) noexcept {
     }
 }
 
-ALLOCSCOPE_FAST_PATH void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
+ALLOCSCOPE_INLINE void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
     add_to(to.objects, weight.objects);
     add_to(to.objects_variance, weight.objects_variance);
     add_to(to.bytes_variance, weight.bytes_variance);
@@ -53,8 +53,7 @@ inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
 
-ALLOCSCOPE_FAST_PATH sample_weight weight_in(const sampled_part& part,
-                                             std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 

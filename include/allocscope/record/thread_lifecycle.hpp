@@ -69,7 +69,7 @@ inline thread_state* take_used_state() noexcept {
     return nullptr;
 }
 
-ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
+ALLOCSCOPE_INLINE void give_back_state(thread_state& state) noexcept {
     // Acquire: pairs with the release in leave(), in case the thread of this state is gone.
     static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
@@ -82,7 +82,7 @@ ALLOCSCOPE_FAST_PATH void give_back_state(thread_state& state) noexcept {
 }
 
 // Also gives back the states of the signal handlers that interrupted its hooks.
-ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
+ALLOCSCOPE_INLINE void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
         thread_state* next = inner->nested.load(memory_order::relaxed);
         give_back_state(*inner);
@@ -91,7 +91,7 @@ ALLOCSCOPE_FAST_PATH void give_back_with_nested(thread_state& state) noexcept {
 }
 
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
-ALLOCSCOPE_FAST_PATH void reclaim_if_possible() noexcept {
+ALLOCSCOPE_INLINE void reclaim_if_possible() noexcept {
     // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
     if (process.mark.is_unsettled()) return;
     ++own_locks.count;

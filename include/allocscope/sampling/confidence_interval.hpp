@@ -42,14 +42,14 @@ inline confidence_interval score_interval(double estimate, double variance, doub
 
 // An estimate without variance is its own interval. Without samples there is no variance either,
 // and the answer is 0 to 0. Nothing is known then, and the caller must say so.
-ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance) noexcept {
+ALLOCSCOPE_INLINE confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);
 }
 
 // For samples that differ. A skew of 0 means that it is not known.
-ALLOCSCOPE_FAST_PATH confidence_interval interval_95(double estimate, double variance,
-                                                     double skew) noexcept {
+ALLOCSCOPE_INLINE confidence_interval interval_95(double estimate, double variance,
+                                                  double skew) noexcept {
     if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
     return score_interval(estimate, variance, skew / variance);
 }

@@ -68,7 +68,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
 }
 
 // (1 - p) / p of an object of 0 bytes, which stands for the most objects that were not sampled.
-ALLOCSCOPE_FAST_PATH double most_unseen_objects(std::uint64_t mean) noexcept {
+ALLOCSCOPE_INLINE double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
                                  static_cast<double>(mean));

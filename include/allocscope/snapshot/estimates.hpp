@@ -56,7 +56,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
 
 // Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
-ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noexcept {
+ALLOCSCOPE_INLINE void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -70,7 +70,7 @@ ALLOCSCOPE_FAST_PATH void set_estimates(Row& row, const sample_sums& alive) noex
 
 // For a row or stack of a window that records every event: its numbers are exact.
 template <class Row>
-ALLOCSCOPE_FAST_PATH void set_exact(Row& row) noexcept {
+ALLOCSCOPE_INLINE void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }
@@ -117,7 +117,7 @@ struct summed {
         bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
     }
 
-    ALLOCSCOPE_FAST_PATH const Row& finished() noexcept {
+    ALLOCSCOPE_INLINE const Row& finished() noexcept {
         const estimate objects_95 = objects.around(sum.objects);
         const estimate bytes_95 = bytes.around(sum.bytes);
         sum.objects_low = objects_95.low;

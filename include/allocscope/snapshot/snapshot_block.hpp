@@ -37,7 +37,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // Rows of one file share one text.
-ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
+ALLOCSCOPE_INLINE int order_of_texts(const char* a, const char* b) noexcept {
     return a == b ? 0 : std::strcmp(a, b);
 }
 
@@ -102,13 +102,13 @@ public:
     snapshot_block(const snapshot_block&) = delete;
     snapshot_block& operator=(const snapshot_block&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool has_memory() const noexcept { return head_ != nullptr; }
+    ALLOCSCOPE_INLINE bool has_memory() const noexcept { return head_ != nullptr; }
 
     // For texts and frames that nobody else keeps.
-    ALLOCSCOPE_FAST_PATH arena& memory() noexcept { return memory_; }
+    ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
-    ALLOCSCOPE_FAST_PATH void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
+    ALLOCSCOPE_INLINE void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -161,7 +161,7 @@ public:
     }
 
     // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
-    ALLOCSCOPE_FAST_PATH void set_stacks(stack_finder find, const void* source) noexcept {
+    ALLOCSCOPE_INLINE void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
@@ -201,8 +201,8 @@ public:
 
     // For a finished block: the snapshots that keep() was given. 0 is the later one, 1 the earlier
     // one.
-    static ALLOCSCOPE_FAST_PATH const snapshot_data* parent_of(const snapshot_data& of,
-                                                               std::size_t which) noexcept {
+    static ALLOCSCOPE_INLINE const snapshot_data* parent_of(const snapshot_data& of,
+                                                            std::size_t which) noexcept {
         return head_of(of).parents[which];
     }
 
@@ -243,13 +243,13 @@ private:
         char name[name_bytes];
     };
 
-    static ALLOCSCOPE_FAST_PATH void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+    static ALLOCSCOPE_INLINE void copy_name(char (&to)[name_bytes], const char* from) noexcept {
         const std::size_t length = ::strnlen(from, name_bytes - 1);
         std::memcpy(to, from, length);
         to[length] = '\0';
     }
 
-    ALLOCSCOPE_FAST_PATH static head& head_of(const snapshot_data& of) noexcept {
+    ALLOCSCOPE_INLINE static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 

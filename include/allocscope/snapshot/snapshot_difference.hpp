@@ -78,7 +78,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static ALLOCSCOPE_FAST_PATH std::size_t kind_of(text path) noexcept {
+    static ALLOCSCOPE_INLINE std::size_t kind_of(text path) noexcept {
         return path[0] == '/' ? 0 : 1;
     }
 
@@ -177,7 +177,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
 }
 
 // `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
-ALLOCSCOPE_FAST_PATH bool is_no_window(const snapshot_data& data) noexcept {
+ALLOCSCOPE_INLINE bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
 }

@@ -35,8 +35,7 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-ALLOCSCOPE_FAST_PATH bool is_same_frame(const snapshot::frame& a,
-                                        const snapshot::frame& b) noexcept {
+ALLOCSCOPE_INLINE bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -52,7 +51,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -62,14 +61,14 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_of_key(const stack_names& key) noexcept 
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    ALLOCSCOPE_FAST_PATH void add(const snapshot::stack& part, bool is_later) noexcept {
+    ALLOCSCOPE_INLINE void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_changed() const noexcept {
+    ALLOCSCOPE_INLINE bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
     }
 };

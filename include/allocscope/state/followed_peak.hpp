@@ -48,14 +48,14 @@ struct followed_peaks {
 
     // Control lock. The number of the peak of the window that opened at that clock; 0: that window
     // is not followed.
-    ALLOCSCOPE_FAST_PATH std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
+    ALLOCSCOPE_INLINE std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
         return opened_at.load(memory_order::relaxed) == window_opened_at
                    ? number.load(memory_order::relaxed)
                    : 0;
     }
 
     // Returns null when that peak is over.
-    ALLOCSCOPE_FAST_PATH followed_peak* find(std::uint64_t wanted) noexcept {
+    ALLOCSCOPE_INLINE followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
         return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
     }

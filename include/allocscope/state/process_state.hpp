@@ -126,11 +126,11 @@ public:
     class position {
     public:
         explicit position(thread_state* at) noexcept : at_(at) {}
-        ALLOCSCOPE_FAST_PATH thread_state& operator*() const noexcept { return *at_; }
-        ALLOCSCOPE_FAST_PATH bool operator!=(const position& other) const noexcept {
+        ALLOCSCOPE_INLINE thread_state& operator*() const noexcept { return *at_; }
+        ALLOCSCOPE_INLINE bool operator!=(const position& other) const noexcept {
             return at_ != other.at_;
         }
-        ALLOCSCOPE_FAST_PATH position& operator++() noexcept {
+        ALLOCSCOPE_INLINE position& operator++() noexcept {
             at_ = at_->next_state;
             return *this;
         }
@@ -139,10 +139,10 @@ public:
         thread_state* at_;
     };
 
-    ALLOCSCOPE_FAST_PATH position begin() const noexcept {
+    ALLOCSCOPE_INLINE position begin() const noexcept {
         return position{process.threads.load(memory_order::acquire)};
     }
-    ALLOCSCOPE_FAST_PATH position end() const noexcept { return position{nullptr}; }
+    ALLOCSCOPE_INLINE position end() const noexcept { return position{nullptr}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are
@@ -176,7 +176,7 @@ ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, false, false, false};
 
 // The number of the family that the objects of a site belong to.
-ALLOCSCOPE_FAST_PATH std::uint32_t family_of_site(std::uint32_t id) noexcept {
+ALLOCSCOPE_INLINE std::uint32_t family_of_site(std::uint32_t id) noexcept {
     const site* const known = process.sites.by_id(id);
     return known == nullptr ? allocation_tags::operator_new
                             : process.tags.family_number_of(known->tag);
@@ -230,7 +230,7 @@ public:
 
 class walking_lock : process_lock {
 public:
-    ALLOCSCOPE_FAST_PATH walking_lock() noexcept : process_lock(process.walking) {}
+    ALLOCSCOPE_INLINE walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail

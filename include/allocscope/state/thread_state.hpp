@@ -122,7 +122,7 @@ struct thread_state : thread_entry {
         for (plain_place& each : plain) each = {};
     }
     // Makes the next event read the view anew.
-    ALLOCSCOPE_FAST_PATH void forget_view() noexcept {
+    ALLOCSCOPE_INLINE void forget_view() noexcept {
         view_number = no_view;
         straight_view = no_view;
     }
@@ -197,7 +197,7 @@ struct thread_state : thread_entry {
     atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
-    ALLOCSCOPE_FAST_PATH thread_state& primary() const noexcept {
+    ALLOCSCOPE_INLINE thread_state& primary() const noexcept {
         return *primary_state.load(memory_order::relaxed);
     }
     // May also be called in a signal handler that interrupts another loss.

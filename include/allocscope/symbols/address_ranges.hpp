@@ -35,7 +35,7 @@ struct address_range {
     std::uint64_t value;
     std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t width() const noexcept { return high - low; }
+    ALLOCSCOPE_INLINE std::uint64_t width() const noexcept { return high - low; }
 };
 
 class address_ranges {
@@ -64,8 +64,8 @@ public:
     // address. Null: none.
     const address_range* find(std::uint64_t address) const noexcept;
 
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return ranges_.empty(); }
-    ALLOCSCOPE_FAST_PATH const list<address_range>& all() const noexcept { return ranges_; }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return ranges_.empty(); }
+    ALLOCSCOPE_INLINE const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     void sort_in(arena& scratch);

@@ -49,13 +49,13 @@ struct abbreviation {
 };
 
 // A namespace, a class or a function.
-ALLOCSCOPE_FAST_PATH bool opens_scope(std::uint16_t tag) noexcept {
+ALLOCSCOPE_INLINE bool opens_scope(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
            tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
            tag == detail::dwarf::tag_subprogram;
 }
 
-ALLOCSCOPE_FAST_PATH bool names_a_type(std::uint16_t tag) noexcept {
+ALLOCSCOPE_INLINE bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
@@ -111,7 +111,7 @@ private:
         bool is_sorted = true;
         abbreviation shape = {};
 
-        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
+        ALLOCSCOPE_INLINE bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
             if (code < shape.code) is_sorted = false;
             shape = abbreviation{};
             shape.code = code;
@@ -141,7 +141,7 @@ private:
             }
             return true;
         }
-        ALLOCSCOPE_FAST_PATH bool finish() {
+        ALLOCSCOPE_INLINE bool finish() {
             shape.attribute_count =
                 static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
             shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
@@ -185,9 +185,9 @@ public:
 
     bool next() noexcept;
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t offset() const noexcept { return offset_; }
+    ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
-    ALLOCSCOPE_FAST_PATH std::uint64_t at() const noexcept { return in_.at(); }
+    ALLOCSCOPE_INLINE std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
@@ -203,8 +203,8 @@ public:
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
     // The same, for loops that see many entries.
-    ALLOCSCOPE_FAST_PATH bool next_value_inline(std::uint16_t& name,
-                                                detail::dwarf_value& value) noexcept;
+    ALLOCSCOPE_INLINE bool next_value_inline(std::uint16_t& name,
+                                             detail::dwarf_value& value) noexcept;
 
 private:
     bool skip_values(std::size_t& at) noexcept;
@@ -219,8 +219,8 @@ private:
     std::int64_t next_depth_ = 0;
 };
 
-ALLOCSCOPE_FAST_PATH bool entry_walker::next_value_inline(std::uint16_t& name,
-                                                          detail::dwarf_value& value) noexcept {
+ALLOCSCOPE_INLINE bool entry_walker::next_value_inline(std::uint16_t& name,
+                                                       detail::dwarf_value& value) noexcept {
     if (values_read_ == shape_->attribute_count) return false;
     const entry_attribute& attribute = table_.attributes(*shape_)[values_read_++];
     name = attribute.name;
@@ -242,7 +242,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
 }
 
 // Moves `at` over the values of the entry. Returns false if they go beyond the end of the unit.
-ALLOCSCOPE_FAST_PATH bool entry_walker::skip_values(std::size_t& at) noexcept {
+ALLOCSCOPE_INLINE bool entry_walker::skip_values(std::size_t& at) noexcept {
     const detail::byte_view bytes = in_.bytes();
     const entry_step* step = table_.steps(*shape_);
     for (std::uint32_t left = shape_->step_count; left != 0; --left, ++step) {

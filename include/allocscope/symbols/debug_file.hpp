@@ -89,11 +89,11 @@ struct paths_of_build_id {
 // The path of a file after all links have been followed.
 class real_path {
 public:
-    ALLOCSCOPE_FAST_PATH explicit real_path(const char* path) {
+    ALLOCSCOPE_INLINE explicit real_path(const char* path) {
         if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
     }
-    ALLOCSCOPE_FAST_PATH text path() const noexcept { return path_; }  // "": it is unknown
-    ALLOCSCOPE_FAST_PATH text folder() const noexcept {
+    ALLOCSCOPE_INLINE text path() const noexcept { return path_; }  // "": it is unknown
+    ALLOCSCOPE_INLINE text folder() const noexcept {
         return path().substr(0, path().rfind('/') + 1);
     }
 
@@ -104,8 +104,7 @@ private:
 class debug_file_search {
 public:
     // `path` is where the module's own file can be opened.
-    ALLOCSCOPE_FAST_PATH debug_file_search(arena& memory, const object_bytes& object,
-                                           const char* path)
+    ALLOCSCOPE_INLINE debug_file_search(arena& memory, const object_bytes& object, const char* path)
         : memory_(memory), object_(object), home_(path) {
         read_link();
     }

@@ -94,7 +94,7 @@ public:
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
-    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
@@ -138,19 +138,19 @@ public:
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
     }
 
     // The demangled function that holds the address, from the symbol table alone; "" none.
-    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
     // The build id of the file; unknown if the file cannot be read.
-    ALLOCSCOPE_FAST_PATH detail::build_id build_id() {
+    ALLOCSCOPE_INLINE detail::build_id build_id() {
         return is_readable() ? object_->id() : detail::build_id{};
     }
 
@@ -400,7 +400,7 @@ private:
     }
 
     // "load.cold" is a part of "load".
-    static ALLOCSCOPE_FAST_PATH bool is_part_of(text symbol, text whole) {
+    static ALLOCSCOPE_INLINE bool is_part_of(text symbol, text whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }

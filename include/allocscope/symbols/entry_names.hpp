@@ -82,7 +82,7 @@ private:
         std::uint16_t tag = 0;
     };
 
-    ALLOCSCOPE_FAST_PATH static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+    ALLOCSCOPE_INLINE static std::uint64_t offset_of(std::uint64_t entry) noexcept {
         return entry & ~detail::dwarf_in_supplement;
     }
 

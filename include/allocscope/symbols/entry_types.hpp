@@ -46,7 +46,7 @@ enum class asked_name {
 
 class entry_types {
 public:
-    ALLOCSCOPE_FAST_PATH entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
+    ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
     // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
@@ -176,8 +176,8 @@ private:
     }
 
     // The class or function around an entry; 0: there is none.
-    static ALLOCSCOPE_FAST_PATH std::uint64_t entry_around(const debug_unit& unit,
-                                                           std::uint64_t entry) {
+    static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
+                                                        std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
@@ -196,7 +196,7 @@ private:
         return spelled(type, 0);
     }
 
-    ALLOCSCOPE_FAST_PATH std::uint64_t without_aliases(std::uint64_t type) {
+    ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
             entry_facts facts;
             if (!read(type, facts)) return 0;

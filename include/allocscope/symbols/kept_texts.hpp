@@ -23,7 +23,7 @@ namespace symbolize {
 
 class kept_texts {
 public:
-    ALLOCSCOPE_FAST_PATH explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
     text keep(text wanted) {
@@ -33,7 +33,7 @@ public:
         return kept;
     }
 
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return kept_; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
 
     // To be borrowed while a text is being built, before it is kept.
     arena& scratch() noexcept { return scratch_; }

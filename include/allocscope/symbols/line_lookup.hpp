@@ -41,11 +41,11 @@ public:
         std::uint32_t column;
     };
 
-    ALLOCSCOPE_FAST_PATH line_table() noexcept = default;  // always empty
+    ALLOCSCOPE_INLINE line_table() noexcept = default;  // always empty
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
-    ALLOCSCOPE_FAST_PATH const row* find(std::uint64_t address) const noexcept {
+    ALLOCSCOPE_INLINE const row* find(std::uint64_t address) const noexcept {
         return last_before(sequence_of(address), address);
     }
 

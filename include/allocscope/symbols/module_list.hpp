@@ -44,10 +44,10 @@ struct loaded_module {
     std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
     text loader_path;               // zero-terminated
 
-    ALLOCSCOPE_FAST_PATH bool holds(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE bool holds(std::uint64_t address) const {
         return address >= low && address < high;
     }
-    ALLOCSCOPE_FAST_PATH bool is_same(const loaded_module& other) const {
+    ALLOCSCOPE_INLINE bool is_same(const loaded_module& other) const {
         return base == other.base && low == other.low && high == other.high && path == other.path &&
                fingerprint == other.fingerprint && inode == other.inode;
     }
@@ -108,9 +108,9 @@ inline text without_escapes(arena& memory, text path) {
 
 class module_list {
 public:
-    ALLOCSCOPE_FAST_PATH const list<loaded_module>& modules() const { return modules_; }
+    ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
-    ALLOCSCOPE_FAST_PATH bool is_current() const {
+    ALLOCSCOPE_INLINE bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 

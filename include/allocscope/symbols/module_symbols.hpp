@@ -47,17 +47,17 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    ALLOCSCOPE_FAST_PATH std::uint64_t address_of(text function) const {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return told_.object_at(address);
     }
 
 private:
-    static ALLOCSCOPE_FAST_PATH bool is_stripped(const object_bytes& file) {
+    static ALLOCSCOPE_INLINE bool is_stripped(const object_bytes& file) {
         return !file.has(".symtab");
     }
 

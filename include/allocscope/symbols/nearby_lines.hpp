@@ -36,9 +36,9 @@ namespace symbolize {
 class nearby_lines {
 public:
     // `calls` and `function` belong to the function around the address.
-    ALLOCSCOPE_FAST_PATH nearby_lines(const line_table& lines, kept_texts& texts,
-                                      const inlined_calls& calls, const address_range& function,
-                                      std::uint64_t address) noexcept
+    ALLOCSCOPE_INLINE nearby_lines(const line_table& lines, kept_texts& texts,
+                                   const inlined_calls& calls, const address_range& function,
+                                   std::uint64_t address) noexcept
         : lines_(lines),
           texts_(texts),
           calls_(calls),

@@ -57,14 +57,14 @@ public:
         read_tables(memory);
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_readable() const { return header_.is_valid; }
+    ALLOCSCOPE_INLINE bool is_readable() const { return header_.is_valid; }
     // Null: it is read from memory.
     const char* path() const { return path_; }
-    ALLOCSCOPE_FAST_PATH const detail::build_id& id() const { return id_; }
-    ALLOCSCOPE_FAST_PATH const detail::file_identity& identity() const { return identity_; }
-    ALLOCSCOPE_FAST_PATH const list<named_section>& sections() const { return sections_; }
+    ALLOCSCOPE_INLINE const detail::build_id& id() const { return id_; }
+    ALLOCSCOPE_INLINE const detail::file_identity& identity() const { return identity_; }
+    ALLOCSCOPE_INLINE const list<named_section>& sections() const { return sections_; }
     // As linked; 0 when there is no code.
-    ALLOCSCOPE_FAST_PATH std::uint64_t lowest_code() const { return lowest_code_; }
+    ALLOCSCOPE_INLINE std::uint64_t lowest_code() const { return lowest_code_; }
 
     const detail::elf_section* find(const char* name) const {
         for (const named_section& candidate : sections_) {
@@ -108,9 +108,8 @@ private:
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
     static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
-    ALLOCSCOPE_FAST_PATH detail::byte_view read_late(arena& memory,
-                                                     const detail::elf_section& section,
-                                                     detail::late_bytes*& late) const {
+    ALLOCSCOPE_INLINE detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                                  detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =

@@ -47,7 +47,7 @@ public:
         is_read_.resize((size + piece - 1) / piece);
     }
 
-    ALLOCSCOPE_FAST_PATH detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
+    ALLOCSCOPE_INLINE detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
 
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
@@ -66,7 +66,7 @@ private:
     }
 
     // What cannot be read stays zero, and counts as unknown.
-    ALLOCSCOPE_FAST_PATH void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+    ALLOCSCOPE_INLINE void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;

@@ -50,13 +50,13 @@ struct described_unit {
 
 class split_unit {
 public:
-    ALLOCSCOPE_FAST_PATH split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-                                    const debug_unit& skeleton, package_place& package)
+    ALLOCSCOPE_INLINE split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+                                 const debug_unit& skeleton, package_place& package)
         : units_(read(memory, whole, skeleton, package)),
           names_(*units_, texts),
           inlined_(memory) {}
 
-    ALLOCSCOPE_FAST_PATH described_unit describe() {
+    ALLOCSCOPE_INLINE described_unit describe() {
         return {units_, &names_, &inlined_, units_->only_unit()};
     }
 

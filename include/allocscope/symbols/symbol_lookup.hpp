@@ -43,12 +43,12 @@ public:
     // Reads .symtab, or .dynsym of a stripped file.
     symbol_index(arena& memory, const object_bytes& object);
 
-    ALLOCSCOPE_FAST_PATH found_symbol function_at(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE found_symbol function_at(std::uint64_t address) const {
         return find(functions_, address);
     }
     // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
-    ALLOCSCOPE_FAST_PATH found_symbol object_at(std::uint64_t address) const {
+    ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return find(objects_, address);
     }
 
@@ -67,7 +67,7 @@ private:
         }
     };
 
-    static ALLOCSCOPE_FAST_PATH int rank_of(const detail::elf_symbol& symbol) noexcept {
+    static ALLOCSCOPE_INLINE int rank_of(const detail::elf_symbol& symbol) noexcept {
         int rank = symbol.size != 0 ? 8 : 0;
         if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
         switch (symbol.binding) {

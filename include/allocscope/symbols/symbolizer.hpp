@@ -47,7 +47,7 @@ public:
         : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
-    ALLOCSCOPE_FAST_PATH ~symbolizer() { release_debug_data(); }
+    ALLOCSCOPE_INLINE ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
@@ -73,8 +73,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    ALLOCSCOPE_FAST_PATH text data_symbol_at(std::uint64_t address, arena& memory,
-                                             const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t address, arena& memory,
+                                          const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -83,8 +83,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
     // above.
-    ALLOCSCOPE_FAST_PATH text function_symbol_at(std::uint64_t address, arena& memory,
-                                                 const detail::met_module* home = nullptr) {
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
+                                              const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);
@@ -92,16 +92,15 @@ public:
 
     // The types that the debug information around an address describes; null: nothing is known.
     // Valid until release_debug_data().
-    ALLOCSCOPE_FAST_PATH const type_names* types_at(std::uint64_t address,
-                                                    const detail::met_module* home) {
+    ALLOCSCOPE_INLINE const type_names* types_at(std::uint64_t address,
+                                                 const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // The meaning of a name in the frame at an address with that function; "" if it is not certain.
-    ALLOCSCOPE_FAST_PATH text meaning_at(std::uint64_t address, const detail::met_module* home,
-                                         text function, text name, asked_name wanted,
-                                         arena& memory) {
+    ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
+                                      text function, text name, asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);

@@ -53,10 +53,10 @@ public:
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_FAST_PATH bool has(text name) const { return names_.find(name) != nullptr; }
+    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    ALLOCSCOPE_FAST_PATH bool is_template(text name) const {
+    ALLOCSCOPE_INLINE bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -64,7 +64,7 @@ public:
     }
 
     // There are types whose names are in a unit that is not there.
-    ALLOCSCOPE_FAST_PATH bool lacks_names() const noexcept { return lacks_names_; }
+    ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
     // With the namespaces and classes around it: what the name means in a function of that
     // qualified name, the innermost of its scopes first. "" when that is not certain.
@@ -98,7 +98,7 @@ private:
 
     // A unit, and the partial units that it imports, each once.
     struct imported_units {
-        ALLOCSCOPE_FAST_PATH imported_units(arena& memory, type_names* made)
+        ALLOCSCOPE_INLINE imported_units(arena& memory, type_names* made)
             : of(made), units(memory), known(memory) {}
         void add(const debug_unit& unit) {
             type_names*& reader = known[unit.header.first_entry | unit.header.file];
@@ -115,8 +115,8 @@ private:
     void add_types_of(const debug_unit& unit, imported_units& all);
 
     // With -flto whole units are imported: they are other source files.
-    static ALLOCSCOPE_FAST_PATH void add_imported(const debug_unit& unit, entry_walker& walker,
-                                                  imported_units& all) {
+    static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
+                                               imported_units& all) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {

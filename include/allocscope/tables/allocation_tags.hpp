@@ -56,7 +56,7 @@ public:
     static constexpr std::size_t longest_family = 63;  // longer texts are cut
     static constexpr std::size_t longest_type = 1023;
 
-    static constexpr const char* family_of_fixed(std::uint32_t number) noexcept {
+    static ALLOCSCOPE_INLINE constexpr const char* family_of_fixed(std::uint32_t number) noexcept {
         return number == operator_new    ? "operator new"
                : number == malloc_family ? "malloc"
                                          : "other pools";
@@ -79,33 +79,32 @@ public:
         return typed == 0 ? own : typed;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* family_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_INLINE const char* family_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family : family_of_fixed(number);
     }
     // "" when it is not known.
-    ALLOCSCOPE_FAST_PATH const char* type_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_INLINE const char* type_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->type : "";
     }
-    ALLOCSCOPE_FAST_PATH std::uint32_t family_number_of(std::uint32_t number) const noexcept {
+    ALLOCSCOPE_INLINE std::uint32_t family_number_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
     // An empty name means the same as to number_of().
-    ALLOCSCOPE_FAST_PATH bool is_of_family(std::uint32_t number,
-                                           const char* family) const noexcept {
+    ALLOCSCOPE_INLINE bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         if (family[0] == '\0') family = family_of_fixed(other_pools);
         return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated belongs to operator new.
-    ALLOCSCOPE_FAST_PATH bool has_families() const noexcept {
+    ALLOCSCOPE_INLINE bool has_families() const noexcept {
         return has_malloc_.load(memory_order::relaxed) ||
                tables_.load(memory_order::acquire) != nullptr;
     }
     // For hooks of malloc, before the first window. They pass `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
-    ALLOCSCOPE_FAST_PATH bool has_malloc_family() const noexcept {
+    ALLOCSCOPE_INLINE bool has_malloc_family() const noexcept {
         return has_malloc_.load(memory_order::relaxed);
     }
 
@@ -163,7 +162,7 @@ private:
                        family_length, type, type_length);
     }
 
-    ALLOCSCOPE_FAST_PATH tables* prepared() noexcept {
+    ALLOCSCOPE_INLINE tables* prepared() noexcept {
         tables* all = tables_.load(memory_order::acquire);
         if (all != nullptr) return all;
         void* pages = reserve_pages(sizeof(tables));
@@ -176,7 +175,7 @@ private:
         return all;
     }
 
-    ALLOCSCOPE_FAST_PATH const char* copy(const char* text, std::size_t length) noexcept {
+    ALLOCSCOPE_INLINE const char* copy(const char* text, std::size_t length) noexcept {
         if (length == 0) return "";
         auto* made = static_cast<char*>(texts_.allocate(length + 1));  // zeroed
         if (made != nullptr) std::memcpy(made, text, length);

@@ -57,7 +57,7 @@ public:
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
         // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_FAST_PATH void clear() noexcept {
+        ALLOCSCOPE_INLINE void clear() noexcept {
             record.store(0, memory_order::relaxed);
             key.store(0, memory_order::release);
         }
@@ -65,8 +65,8 @@ public:
 
     // The newest record of an address for which fits(tag) is true; null when there is none.
     template <class Fits>
-    ALLOCSCOPE_FAST_PATH cell* newest(std::uintptr_t address, std::uint32_t session,
-                                      Fits&& fits) const noexcept {
+    ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
+                                   Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
         const std::uint64_t key = key_of(address, session);
@@ -130,14 +130,14 @@ public:
     }
 
     // The most bytes of the buckets that can be in memory.
-    ALLOCSCOPE_FAST_PATH std::size_t used_bytes() const noexcept {
+    ALLOCSCOPE_INLINE std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
         const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
     // Forgets every record. The caller releases the arena that held them.
-    ALLOCSCOPE_FAST_PATH void release() noexcept {
+    ALLOCSCOPE_INLINE void release() noexcept {
         bucket* const buckets = buckets_.load(memory_order::relaxed);
         if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
         empty_pages(buckets, bucket_count_ * sizeof(bucket));
@@ -171,8 +171,8 @@ private:
     }
 
     // Finds a cell that is free or of an ended session, and marks it as being filled.
-    static ALLOCSCOPE_FAST_PATH cell* take_cell(knot* first, std::uint64_t key,
-                                                std::uint32_t session) noexcept {
+    static ALLOCSCOPE_INLINE cell* take_cell(knot* first, std::uint64_t key,
+                                             std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
@@ -186,7 +186,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_FAST_PATH bucket* prepared_buckets() noexcept {
+    ALLOCSCOPE_INLINE bucket* prepared_buckets() noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         return buckets != nullptr ? buckets : prepare();
     }

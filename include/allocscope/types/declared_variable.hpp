@@ -37,7 +37,7 @@ struct declared_variable {
     std::size_t begin = 0;  // its type, without const and &
     std::size_t end = 0;    // 0: not known
 
-    bool is_known() const noexcept { return end != 0; }
+    ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
 };
 
 // The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is

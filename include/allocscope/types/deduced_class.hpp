@@ -31,7 +31,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-ALLOCSCOPE_FAST_PATH bool is_begun_class(text candidate) noexcept {
+ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 

@@ -43,7 +43,7 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    ALLOCSCOPE_FAST_PATH bool is_known() const noexcept { return !components.empty(); }
+    ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
 
@@ -108,7 +108,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    ALLOCSCOPE_FAST_PATH void read_space() {
+    ALLOCSCOPE_INLINE void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -191,7 +191,7 @@ private:
                               rest.starts_with(" (."));
     }
 
-    ALLOCSCOPE_FAST_PATH bool has_name() const noexcept {
+    ALLOCSCOPE_INLINE bool has_name() const noexcept {
         return name_begin_ != no_position || !components_.empty();
     }
 

@@ -35,7 +35,7 @@ struct frame_traits {
 
 class known_frames {
 public:
-    ALLOCSCOPE_FAST_PATH explicit known_frames(arena& memory) noexcept
+    ALLOCSCOPE_INLINE explicit known_frames(arena& memory) noexcept
         : functions_(memory), files_(memory) {}
 
     frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {

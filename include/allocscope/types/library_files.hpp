@@ -40,7 +40,7 @@ inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-ALLOCSCOPE_FAST_PATH bool is_library_folder(text name) noexcept {
+ALLOCSCOPE_INLINE bool is_library_folder(text name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
                      "vendored external externals extern subprojects node_modules _deps "

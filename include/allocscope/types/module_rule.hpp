@@ -48,7 +48,7 @@ enum class module_kind { user, runtime, system };
 
 // Whether a file is an interpreter or its library: one of the names, and perhaps a version.
 // "perlin" is neither.
-ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
+ALLOCSCOPE_INLINE bool is_runtime(text file_name) noexcept {
     constexpr text runtimes =
         "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
         "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
@@ -60,7 +60,7 @@ ALLOCSCOPE_FAST_PATH bool is_runtime(text file_name) noexcept {
     return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
 }
 
-ALLOCSCOPE_FAST_PATH module_kind kind_of_module(text path) noexcept {
+ALLOCSCOPE_INLINE module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
     if (name.empty() || is_system_library(name)) return module_kind::system;
     return is_runtime(name) ? module_kind::runtime : module_kind::user;
@@ -84,7 +84,7 @@ struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
 
-    ALLOCSCOPE_FAST_PATH text get() const { return folder != nullptr ? folder(context) : text{}; }
+    ALLOCSCOPE_INLINE text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
 // A stack, and what is known about its frames.
@@ -163,9 +163,9 @@ inline std::size_t maker_frame(const asked_stack& stack) {
 }
 
 // All rules. `maker` is the result of maker_frame().
-ALLOCSCOPE_FAST_PATH std::size_t user_frame_by_module(const asked_stack& stack,
-                                                      const own_folder_source& own,
-                                                      std::size_t maker) {
+ALLOCSCOPE_INLINE std::size_t user_frame_by_module(const asked_stack& stack,
+                                                   const own_folder_source& own,
+                                                   std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
     return line < stack.frames.size() ? line : maker;
 }

@@ -31,7 +31,7 @@ namespace symbolize {
 constexpr std::size_t no_position = text::npos;
 constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
 
-ALLOCSCOPE_FAST_PATH bool is_name_character(char c) noexcept {
+ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }

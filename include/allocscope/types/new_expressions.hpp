@@ -88,7 +88,7 @@ public:
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
     // In the order in which they begin.
-    ALLOCSCOPE_FAST_PATH const list<new_expression>& expressions() const noexcept {
+    ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
     }
 
@@ -96,16 +96,18 @@ public:
     // there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
-    ALLOCSCOPE_FAST_PATH list<const template_header*> headers_around(arena& memory,
-                                                                     std::size_t scope) const {
+    ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
+                                                                  std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
     // The scope of a token in a block.
-    std::size_t scope_of(std::size_t at) const noexcept { return scopes_.scope_of(at); }
+    ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+        return scopes_.scope_of(at);
+    }
 
     // The first expression that begins or ends with the token; null if there is none.
-    ALLOCSCOPE_FAST_PATH const new_expression* expression_at(std::size_t token) const noexcept {
+    ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
         const std::uint32_t* found = edges_.find(token);
         return found != nullptr ? &expressions_[*found] : nullptr;
     }
@@ -128,26 +130,27 @@ public:
         const std::uint32_t* found = declared_.find(name);
         return found != nullptr ? &declarations_[*found - 1] : nullptr;
     }
-    const name_declaration* declared_before(const name_declaration& each) const noexcept {
+    ALLOCSCOPE_INLINE const name_declaration* declared_before(
+        const name_declaration& each) const noexcept {
         return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
     }
 
     // A type or a namespace of this file.
-    ALLOCSCOPE_FAST_PATH bool is_defined(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
         return is_known_as(name, defined_name);
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_class_template(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
         return is_known_as(name, template_name);
     }
 
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    ALLOCSCOPE_FAST_PATH bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // An alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_FAST_PATH bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
@@ -162,13 +165,13 @@ public:
     }
 
     // The token with the name of the only class that the file defines so; 0: there are several.
-    ALLOCSCOPE_FAST_PATH std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
     // A name of the standard library that this file uses without "std::".
-    ALLOCSCOPE_FAST_PATH bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Names that hardly anybody gives to their own class.
@@ -331,7 +334,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void see_class(std::size_t name) {
+    ALLOCSCOPE_INLINE void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }

@@ -36,7 +36,7 @@ inline bool is_lambda(text component) noexcept {
 }
 
 // " const &" of " const & [clone .cold]".
-ALLOCSCOPE_FAST_PATH text leading_qualifiers(text behind) noexcept {
+ALLOCSCOPE_INLINE text leading_qualifiers(text behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }

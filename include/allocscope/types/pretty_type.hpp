@@ -81,9 +81,9 @@ private:
 
 class type_printer {
 public:
-    ALLOCSCOPE_FAST_PATH type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
+    ALLOCSCOPE_INLINE type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
 
-    ALLOCSCOPE_FAST_PATH text print() {
+    ALLOCSCOPE_INLINE text print() {
         const text printed = part(0);
         return is_failed_ || at_ != type_.size() ? type_ : printed;
     }
@@ -98,7 +98,7 @@ private:
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
 
-        ALLOCSCOPE_FAST_PATH explicit written(arena& memory) : out(memory) {}
+        ALLOCSCOPE_INLINE explicit written(arena& memory) : out(memory) {}
 
         bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
@@ -298,7 +298,7 @@ private:
         write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    ALLOCSCOPE_FAST_PATH void square_brackets(written& to) {
+    ALLOCSCOPE_INLINE void square_brackets(written& to) {
         const std::size_t behind = skip_brackets(type_, at_);
         if (is_next("[abi:") && behind != no_position) {
             at_ = behind;

@@ -90,9 +90,9 @@ public:
         return types_[asked] = pretty_type(memory_, asked);
     }
 
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return memory_; }
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
     // To be borrowed.
-    ALLOCSCOPE_FAST_PATH arena& scratch() noexcept { return scratch_; }
+    ALLOCSCOPE_INLINE arena& scratch() noexcept { return scratch_; }
 
     // Call it before its memory is released.
     void clear() noexcept {

@@ -79,7 +79,7 @@ public:
 
     // What a class gives its members where a constructor is, by the token there; null: nothing that
     // is certain.
-    ALLOCSCOPE_FAST_PATH table<const void*, const new_expression*>& implied() noexcept {
+    ALLOCSCOPE_INLINE table<const void*, const new_expression*>& implied() noexcept {
         return implied_;
     }
 

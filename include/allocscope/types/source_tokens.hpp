@@ -53,7 +53,7 @@ inline bool is_word(text token) noexcept {
 
 class source_lexer {
 public:
-    ALLOCSCOPE_FAST_PATH source_lexer(arena& memory, text source) : source_(source) {
+    ALLOCSCOPE_INLINE source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
@@ -108,7 +108,7 @@ private:
     }
 
     // A literal may span several lines.
-    ALLOCSCOPE_FAST_PATH void pass_literal(std::size_t behind) noexcept {
+    ALLOCSCOPE_INLINE void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -133,7 +133,7 @@ private:
         return true;
     }
 
-    ALLOCSCOPE_FAST_PATH bool is_comment() const noexcept {
+    ALLOCSCOPE_INLINE bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';
@@ -180,7 +180,7 @@ private:
     }
 
     // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
-    bool begins_literal() const noexcept {
+    ALLOCSCOPE_INLINE bool begins_literal() const noexcept {
         const char c = source_[at_];
         return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
     }

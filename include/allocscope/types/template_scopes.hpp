@@ -149,7 +149,7 @@ public:
     }
 
     // Whether what follows is the template itself.
-    ALLOCSCOPE_FAST_PATH bool is_behind_header() const noexcept { return !pending_.empty(); }
+    ALLOCSCOPE_INLINE bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
         if (!pending_.empty()) return true;

@@ -60,7 +60,7 @@ struct type_answer {
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether the vtable of a live object may tell more.
-    ALLOCSCOPE_FAST_PATH bool is_open() const noexcept {
+    ALLOCSCOPE_INLINE bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };

@@ -214,7 +214,7 @@ public:
         return path.view();
     }
 
-    ALLOCSCOPE_FAST_PATH bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
     static bool is_plain_word(text word) noexcept {
@@ -236,7 +236,7 @@ private:
     }
 
     // What `auto` makes of the type of a variable.
-    static ALLOCSCOPE_FAST_PATH text decayed(text type) noexcept {
+    static ALLOCSCOPE_INLINE text decayed(text type) noexcept {
         while (type.ends_with("&")) type.remove_suffix(1);
         if (type.ends_with(" const")) type.remove_suffix(6);
         return type;
@@ -461,7 +461,7 @@ private:
     }
 
     // The name with the scopes in which it is found.
-    ALLOCSCOPE_FAST_PATH text qualified(text word) const {
+    ALLOCSCOPE_INLINE text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
         const text whole =
             knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
@@ -475,7 +475,7 @@ private:
     }
 
     // The debug information may not tell that these are, or have another type of that name.
-    static ALLOCSCOPE_FAST_PATH bool is_standard_template(text word) noexcept {
+    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
                          "pair tuple array optional variant function shared_ptr weak_ptr complex "

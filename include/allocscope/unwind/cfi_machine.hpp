@@ -57,7 +57,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    ALLOCSCOPE_FAST_PATH bool run_to(std::uint64_t code) noexcept {
+    ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
         wanted_ = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = row_;
@@ -67,7 +67,7 @@ public:
         return run(about_.program);
     }
 
-    ALLOCSCOPE_FAST_PATH const cfi_row& row() const noexcept { return row_; }
+    ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return row_; }
 
 private:
     static constexpr unsigned most_steps = 100000;
@@ -189,7 +189,7 @@ private:
         move_to(next);
     }
 
-    ALLOCSCOPE_FAST_PATH void go_to() noexcept {
+    ALLOCSCOPE_INLINE void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -258,8 +258,8 @@ private:
         if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
     }
 
-    ALLOCSCOPE_FAST_PATH void save_expression(std::uint64_t number,
-                                              const byte_view& expression) noexcept {
+    ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
+                                           const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -292,7 +292,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_FAST_PATH void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             row_.bp = where;
         } else if (number == register_return_address) {

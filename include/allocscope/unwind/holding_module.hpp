@@ -32,7 +32,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `found` is one segment of the program, or all of it.
-ALLOCSCOPE_FAST_PATH void widen_to_program(struct dl_find_object& found) noexcept {
+ALLOCSCOPE_INLINE void widen_to_program(struct dl_find_object& found) noexcept {
     constexpr std::uintptr_t page = 4096;
     const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
     const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;

@@ -52,14 +52,12 @@ struct module_identity {
     module_life life = module_life::permanent;
     const link_map* loaded = nullptr;  // valid while the module is on the caller's stack
 
-    ALLOCSCOPE_FAST_PATH bool is_same(const module_identity& other) const noexcept {
+    ALLOCSCOPE_INLINE bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
     }
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    ALLOCSCOPE_FAST_PATH std::uint64_t tag() const noexcept {
-        return module_tag(start, fingerprint);
-    }
-    ALLOCSCOPE_FAST_PATH bool overlaps(const module_identity& other) const noexcept {
+    ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+    ALLOCSCOPE_INLINE bool overlaps(const module_identity& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
 };
@@ -67,7 +65,7 @@ struct module_identity {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-ALLOCSCOPE_FAST_PATH bool is_loaded_with_program(const link_map* module) noexcept {
+ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -96,7 +94,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-ALLOCSCOPE_FAST_PATH void read_fingerprint(module_identity& found) noexcept {
+ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;

@@ -38,7 +38,7 @@ class rule_cache {
 public:
     // The rule for the frame that continues at `pc`; `unknown` for 0. The reference is valid until
     // the next call.
-    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_INLINE const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
         const entry& home = entries_[home_of(pc)];
         if (ALLOCSCOPE_LIKELY(home.pc == pc)) return home.rule;
         return rule_from_line(pc);
@@ -67,7 +67,7 @@ public:
     }
 
     // Another number than before means that rules may have changed.
-    ALLOCSCOPE_FAST_PATH std::uint32_t generation() const noexcept { return generation_; }
+    ALLOCSCOPE_INLINE std::uint32_t generation() const noexcept { return generation_; }
 
 private:
     struct entry {
@@ -85,7 +85,7 @@ private:
     //
     // The low 13 bits of addresses of code are as good as random. A real multiplication would take
     // a tenth of the time of a walk, because the walk waits for the result at each frame.
-    ALLOCSCOPE_FAST_PATH static std::size_t home_of(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_INLINE static std::size_t home_of(std::uintptr_t pc) noexcept {
         return (pc * 9) / sizeof(entry) % entry_count;
     }
 

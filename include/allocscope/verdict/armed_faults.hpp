@@ -23,14 +23,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_FAST_PATH armed_plan* take_plan() noexcept {
+ALLOCSCOPE_INLINE armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
         if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }
     return nullptr;
 }
 
-ALLOCSCOPE_FAST_PATH armed_plan& plan_of(plan_id id) noexcept {
+ALLOCSCOPE_INLINE armed_plan& plan_of(plan_id id) noexcept {
     return fault_plans.plans[id - 1];
 }
 

@@ -36,18 +36,18 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    ALLOCSCOPE_FAST_PATH void set_counts(const allocation_counts& counts) noexcept {
+    ALLOCSCOPE_INLINE void set_counts(const allocation_counts& counts) noexcept {
         counts_ = counts;
     }
-    ALLOCSCOPE_FAST_PATH void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_INLINE void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
         objects_ = objects;
         bytes_ = bytes;
     }
-    ALLOCSCOPE_FAST_PATH void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    ALLOCSCOPE_INLINE void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
         first_use_objects_ = objects;
         first_use_bytes_ = bytes;
     }
-    ALLOCSCOPE_FAST_PATH void keep_rows(const snapshot& rows) noexcept {
+    ALLOCSCOPE_INLINE void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
         has_rows_ = true;
     }

@@ -84,8 +84,7 @@ inline void write_row_place(text_out& out, const snapshot::row& row) {
     }
 }
 
-ALLOCSCOPE_FAST_PATH bool is_same_call(const snapshot::frame& a,
-                                       const snapshot::frame& b) noexcept {
+ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.function, b.function) == 0;
 }
@@ -156,8 +155,8 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
 }
 
 // Writes a row without its numbers.
-ALLOCSCOPE_FAST_PATH void write_place_and_callers(text_out& out, arena& scratch,
-                                                  const snapshot::row& row) {
+ALLOCSCOPE_INLINE void write_place_and_callers(text_out& out, arena& scratch,
+                                               const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
     if (row.function[0] != '\0') out << ':';

@@ -42,7 +42,7 @@ struct sweep_block {
     snapshot rows;              // what the first leaking run left alive
 };
 
-ALLOCSCOPE_FAST_PATH sweep_block& block_of(sweep_data* data) noexcept {
+ALLOCSCOPE_INLINE sweep_block& block_of(sweep_data* data) noexcept {
     return *reinterpret_cast<sweep_block*>(data);
 }
 

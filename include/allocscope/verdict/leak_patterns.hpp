@@ -75,7 +75,7 @@ public:
         return true;
     }
 
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return patterns_.empty(); }
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return patterns_.empty(); }
 
     bool fits(const named_stack& stack) const noexcept {
         for (const text pattern : patterns_) {

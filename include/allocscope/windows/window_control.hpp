@@ -55,14 +55,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-ALLOCSCOPE_FAST_PATH thread_state* own_state() noexcept {
+ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-ALLOCSCOPE_FAST_PATH void make_view_stale(thread_state& thread) noexcept {
+ALLOCSCOPE_INLINE void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
@@ -149,7 +149,7 @@ inline void prepare_process() noexcept {
 
 // --- what the engine table offers ---
 
-ALLOCSCOPE_FAST_PATH void copy_name(char* to, std::size_t room, const char* from) noexcept {
+ALLOCSCOPE_INLINE void copy_name(char* to, std::size_t room, const char* from) noexcept {
     std::size_t i = 0;
     for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
     to[i] = '\0';

@@ -65,7 +65,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ALLOCSCOPE_FAST_PATH ~kept_counts() {
+    ALLOCSCOPE_INLINE ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();
@@ -73,7 +73,7 @@ struct kept_counts {
     kept_counts(const kept_counts&) = delete;
     kept_counts& operator=(const kept_counts&) = delete;
 
-    ALLOCSCOPE_FAST_PATH bool has_refused() const noexcept {
+    ALLOCSCOPE_INLINE bool has_refused() const noexcept {
         return own.has_refused() || foreign.has_refused() || sampled.has_refused();
     }
 };

@@ -185,7 +185,7 @@ inline std::uint64_t table_bytes() noexcept {
 }
 
 // How often this loss has happened since the process began.
-ALLOCSCOPE_FAST_PATH std::uint64_t losses_ever(loss_reason reason) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {
         sum = process.events_without_state.load(memory_order::relaxed);

@@ -47119,8 +47119,8 @@ inline const snapshot::module* program_of(const shown_stacks& part) {
 // The number of a process is used again, and containers have their own numbers. The program then
 // lies at another address, unless it is always loaded at the same one.
 inline bool is_same_process(const shown_stacks& a, const shown_stacks& b) {
-    const std::uint64_t process = a.rows().info().process_id;
-    if (process == 0 || process != b.rows().info().process_id) return false;
+    const std::uint64_t number = a.rows().info().process_id;
+    if (number == 0 || number != b.rows().info().process_id) return false;
     const snapshot::module* const program = program_of(a);
     const snapshot::module* const other = program_of(b);
     if (program == nullptr || other == nullptr) return true;

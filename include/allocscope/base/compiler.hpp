@@ -6,8 +6,8 @@
 // Memory:   none
 //
 // ALLOCSCOPE_FAST_PATH   always inlined: the few lines that every allocation runs through
-// ALLOCSCOPE_INLINE      always inlined: a short function off that path which takes the compiler less
-//                        in its callers than by itself (docs/decisions/0011)
+// ALLOCSCOPE_INLINE      always inlined: a short function off that path, which takes the compiler
+//                        less in its callers than by itself (docs/decisions/0011)
 // ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code
 // ALLOCSCOPE_HIDDEN      not visible outside the module: state must not be shared by accident, and
 //                        a unique symbol would keep a plugin from being unloaded

@@ -47173,6 +47173,7 @@ inline std::string name_of_part(const std::vector<sourced_snapshot>& parts, std:
 inline std::string why_not_merged(const std::vector<sourced_snapshot>& parts) {
     if (parts.size() < 2) return {};
     std::vector<shown_stacks> stacks;
+    stacks.reserve(parts.size());
     for (const sourced_snapshot& part : parts) stacks.push_back(part.stacks());
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const snapshot::window_info& info = parts[i].rows.info();
@@ -47421,6 +47422,7 @@ inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
     snapshot_block block;
     if (!block.has_memory()) return {refused_snapshot()};
     std::vector<snapshot> rows_of_parts;
+    rows_of_parts.reserve(given.size());
     for (const sourced_snapshot& part : given) rows_of_parts.push_back(part.rows);
     const std::size_t count = given.size();
     snapshot::window_info info = merged_info(rows_of_parts.data(), count);
@@ -47484,6 +47486,7 @@ inline bool merge(const std::vector<sourced_snapshot>& parts, sourced_snapshot& 
 inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
     const pause_recording quietly;
     std::vector<detail::sourced_snapshot> given;
+    given.reserve(parts.size());
     for (const snapshot& part : parts) given.push_back({part});
     detail::sourced_snapshot made;
     if (!detail::merge(given, made, error)) return false;
@@ -47702,24 +47705,22 @@ inline void keep_part(list<snapshot::thread_part>& kept, const snapshot::thread_
     }
 }
 
-class subtracted_stacks {
+class stack_subtraction {
 public:
-    // Adds to `made`, whose memory is `memory`. Throws std::bad_alloc.
-    subtracted_stacks(arena& memory, derived_stacks& made, const shown_stacks& later,
-                      const shown_stacks& earlier)
-        : memory_(memory),
-          made_(made),
-          threads_(memory, scratch_, are_two_processes(later, earlier)) {
+    stack_subtraction(arena& memory, derived_stacks& made, bool are_two_processes)
+        : memory_(memory), made_(made), threads_(memory, scratch_, are_two_processes) {}
+
+    void run(const shown_stacks& later, const shown_stacks& earlier) {
         add_side(later);
         add_side(earlier);
-        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        for (const snapshot::thread& thread : threads_.all()) made_.threads().push_back(thread);
         arena meanwhile;
-        const matched_stacks matched{meanwhile, made};
+        const matched_stacks matched{meanwhile, made_};
         matched.for_each([this](const stack_origin* equal, std::size_t count) {
             const borrowed_memory for_one{step_};
             add(equal, count);
         });
-        made.sort_by_size(true, scratch_);
+        made_.sort_by_size(true, scratch_);
     }
 
 private:
@@ -47781,12 +47782,6 @@ private:
         made_.add(change.finished(), equal[0]);
     }
 
-    static bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {
-        const std::uint64_t one = later.rows().info().process_id;
-        const std::uint64_t other = earlier.rows().info().process_id;
-        return one != 0 && other != 0 && one != other;
-    }
-
     arena& memory_;
     derived_stacks& made_;
     arena scratch_;
@@ -47796,6 +47791,19 @@ private:
     list<std::size_t> numbers_{scratch_};  // for each thread of each side, its number in the result
     std::size_t first_threads_[2] = {};    // for each side, where its threads begin there
 };
+
+inline bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {
+    const std::uint64_t one = later.rows().info().process_id;
+    const std::uint64_t other = earlier.rows().info().process_id;
+    return one != 0 && other != 0 && one != other;
+}
+
+// Adds to `made`, whose memory is `memory`. Throws std::bad_alloc.
+inline void subtract_stacks(arena& memory, derived_stacks& made, const shown_stacks& later,
+                            const shown_stacks& earlier) {
+    stack_subtraction subtraction{memory, made, are_two_processes(later, earlier)};
+    subtraction.run(later, earlier);
+}
 
 }  // namespace detail
 
@@ -47819,7 +47827,7 @@ inline void find_subtracted_stacks(const snapshot_data&, const void* source, lat
         if (!sides[i].has_stacks() && !is_of_no_window(sides[i])) refuse_memory();  // nor this one
     }
     derived_stacks change{made.memory};
-    subtracted_stacks{made.memory, change, shown_stacks{sides[0]}, shown_stacks{sides[1]}};
+    subtract_stacks(made.memory, change, shown_stacks{sides[0]}, shown_stacks{sides[1]});
     made.table = change.table(made.memory);
 }
 
@@ -47828,8 +47836,8 @@ inline const stack_source* subtracted_source(arena& memory, const snapshot* side
                                              const stack_source* later,
                                              const stack_source* earlier) {
     auto* const change = memory.make<derived_stacks>(memory);
-    subtracted_stacks{memory, *change, shown_stacks{sides[0], later},
-                      shown_stacks{sides[1], earlier}};
+    subtract_stacks(memory, *change, shown_stacks{sides[0], later},
+                    shown_stacks{sides[1], earlier});
     return memory.make<stack_source>(change->source());
 }
 

@@ -7,7 +7,7 @@
 //           works, that of matched_stacks
 //
 //     derived_stacks change{memory};
-//     subtracted_stacks{memory, change, later, earlier};
+//     subtract_stacks(memory, change, later, earlier);
 //
 // Equal stacks are those of grouping/matched_stacks.hpp. If only lifetimes have changed, the
 // stack is left out, because that only means that time has passed.
@@ -86,24 +86,22 @@ inline void keep_part(list<snapshot::thread_part>& kept, const snapshot::thread_
     }
 }
 
-class subtracted_stacks {
+class stack_subtraction {
 public:
-    // Adds to `made`, whose memory is `memory`. Throws std::bad_alloc.
-    subtracted_stacks(arena& memory, derived_stacks& made, const shown_stacks& later,
-                      const shown_stacks& earlier)
-        : memory_(memory),
-          made_(made),
-          threads_(memory, scratch_, are_two_processes(later, earlier)) {
+    stack_subtraction(arena& memory, derived_stacks& made, bool are_two_processes)
+        : memory_(memory), made_(made), threads_(memory, scratch_, are_two_processes) {}
+
+    void run(const shown_stacks& later, const shown_stacks& earlier) {
         add_side(later);
         add_side(earlier);
-        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        for (const snapshot::thread& thread : threads_.all()) made_.threads().push_back(thread);
         arena meanwhile;
-        const matched_stacks matched{meanwhile, made};
+        const matched_stacks matched{meanwhile, made_};
         matched.for_each([this](const stack_origin* equal, std::size_t count) {
             const borrowed_memory for_one{step_};
             add(equal, count);
         });
-        made.sort_by_size(true, scratch_);
+        made_.sort_by_size(true, scratch_);
     }
 
 private:
@@ -165,12 +163,6 @@ private:
         made_.add(change.finished(), equal[0]);
     }
 
-    static bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {
-        const std::uint64_t one = later.rows().info().process_id;
-        const std::uint64_t other = earlier.rows().info().process_id;
-        return one != 0 && other != 0 && one != other;
-    }
-
     arena& memory_;
     derived_stacks& made_;
     arena scratch_;
@@ -180,6 +172,19 @@ private:
     list<std::size_t> numbers_{scratch_};  // for each thread of each side, its number in the result
     std::size_t first_threads_[2] = {};    // for each side, where its threads begin there
 };
+
+inline bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {
+    const std::uint64_t one = later.rows().info().process_id;
+    const std::uint64_t other = earlier.rows().info().process_id;
+    return one != 0 && other != 0 && one != other;
+}
+
+// Adds to `made`, whose memory is `memory`. Throws std::bad_alloc.
+inline void subtract_stacks(arena& memory, derived_stacks& made, const shown_stacks& later,
+                            const shown_stacks& earlier) {
+    stack_subtraction subtraction{memory, made, are_two_processes(later, earlier)};
+    subtraction.run(later, earlier);
+}
 
 }  // namespace detail
 

@@ -108,6 +108,7 @@ inline std::string name_of_part(const std::vector<sourced_snapshot>& parts, std:
 inline std::string why_not_merged(const std::vector<sourced_snapshot>& parts) {
     if (parts.size() < 2) return {};
     std::vector<shown_stacks> stacks;
+    stacks.reserve(parts.size());
     for (const sourced_snapshot& part : parts) stacks.push_back(part.stacks());
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const snapshot::window_info& info = parts[i].rows.info();

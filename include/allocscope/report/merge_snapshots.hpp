@@ -249,6 +249,7 @@ inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
     snapshot_block block;
     if (!block.has_memory()) return {refused_snapshot()};
     std::vector<snapshot> rows_of_parts;
+    rows_of_parts.reserve(given.size());
     for (const sourced_snapshot& part : given) rows_of_parts.push_back(part.rows);
     const std::size_t count = given.size();
     snapshot::window_info info = merged_info(rows_of_parts.data(), count);
@@ -312,6 +313,7 @@ inline bool merge(const std::vector<sourced_snapshot>& parts, sourced_snapshot& 
 inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
     const pause_recording quietly;
     std::vector<detail::sourced_snapshot> given;
+    given.reserve(parts.size());
     for (const snapshot& part : parts) given.push_back({part});
     detail::sourced_snapshot made;
     if (!detail::merge(given, made, error)) return false;

@@ -57,7 +57,7 @@ inline void find_subtracted_stacks(const snapshot_data&, const void* source, lat
         if (!sides[i].has_stacks() && !is_of_no_window(sides[i])) refuse_memory();  // nor this one
     }
     derived_stacks change{made.memory};
-    subtracted_stacks{made.memory, change, shown_stacks{sides[0]}, shown_stacks{sides[1]}};
+    subtract_stacks(made.memory, change, shown_stacks{sides[0]}, shown_stacks{sides[1]});
     made.table = change.table(made.memory);
 }
 
@@ -66,8 +66,8 @@ inline const stack_source* subtracted_source(arena& memory, const snapshot* side
                                              const stack_source* later,
                                              const stack_source* earlier) {
     auto* const change = memory.make<derived_stacks>(memory);
-    subtracted_stacks{memory, *change, shown_stacks{sides[0], later},
-                      shown_stacks{sides[1], earlier}};
+    subtract_stacks(memory, *change, shown_stacks{sides[0], later},
+                    shown_stacks{sides[1], earlier});
     return memory.make<stack_source>(change->source());
 }
 

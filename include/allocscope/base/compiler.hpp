@@ -22,8 +22,8 @@
 //
 //     COLD   -O0                          names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
-//     RARE   -O1; for size with clang++   threads that begin and end, tables that grow or go
-//     WARM   -O1; as asked with clang++   windows, and the loops that names wait for
+//     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
+//     WARM   -O1; as asked with clang++   what windows count, and the loops that names wait for
 //
 // ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
 
@@ -90,8 +90,8 @@
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
     #endif
-    #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_WARM_BEGIN
-    #define ALLOCSCOPE_RARE_END ALLOCSCOPE_WARM_END
+    #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_COOL_BEGIN
+    #define ALLOCSCOPE_RARE_END ALLOCSCOPE_COOL_END
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -28,7 +28,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -268,6 +268,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_TABLE_HPP

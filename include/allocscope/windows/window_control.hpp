@@ -30,7 +30,7 @@
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -276,6 +276,6 @@ inline void pause_now(int change) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP

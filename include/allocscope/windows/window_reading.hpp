@@ -41,7 +41,7 @@
 
 #include <sched.h>  // sched_yield
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -343,6 +343,6 @@ inline allocation_counts counts_now(window_id id) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP

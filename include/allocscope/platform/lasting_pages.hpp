@@ -51,7 +51,7 @@ public:
     // Maps more, until `wanted`. May be called on any thread, also in a signal handler. Returns
     // false when the kernel refused.
     bool reach(std::uintptr_t wanted) noexcept {
-        constexpr int most_waits = 64;
+        constexpr int most_waits = 50'000;
         int waits = 0;
         std::uintptr_t at = at_.load(memory_order::acquire);
         while (at < wanted) {
@@ -61,11 +61,16 @@ public:
                 at_.store(at, memory_order::release);
                 continue;
             }
-            // Another thread may have done it and not said so yet.
+            // Another thread may have done it and not said so yet, because it lost its processor. In
+            // a signal handler it may be this thread: then nobody says so meanwhile.
             const std::uintptr_t before = at;
             at = at_.load(memory_order::acquire);
             if (at != before) continue;
-            if (waits++ == most_waits || is_mapping_refused()) return false;
+            if (is_mapping_refused() || at == taken_at_.load(memory_order::relaxed) ||
+                !is_mapped(at, bytes)) {
+                return false;
+            }
+            if (waits++ == most_waits) taken_at_.store(at, memory_order::relaxed);
             ::sched_yield();
         }
         return true;
@@ -82,7 +87,18 @@ private:
         errno = saved_errno;
         return is_done;
     }
+
+    // Whether there is something at each of these addresses. The advice changes nothing.
+    static bool is_mapped(std::uintptr_t at, std::size_t bytes) noexcept {
+        const int saved_errno = errno;
+        const bool is_there =
+            ::madvise(reinterpret_cast<void*>(at), bytes, MADV_WILLNEED) == 0 || errno != ENOMEM;
+        errno = saved_errno;
+        return is_there;
+    }
+
     atomic<std::uintptr_t> at_{0};
+    atomic<std::uintptr_t> taken_at_{0};  // where somebody else's mapping begins; 0: unknown
     std::uintptr_t limit_ = 0;
 };
 

@@ -152,17 +152,22 @@ TEST_CASE("many threads make a trimmed area longer") {
 }
 
 TEST_CASE("an area that cannot be made longer refuses, and is full at its end") {
+    // Somebody else's mapping. One of 2 MiB looks like what another thread has just mapped.
+    std::size_t foreign_bytes = page_bytes;
+    SUBCASE("a page") {}
+    SUBCASE("more than a step") {
+        foreign_bytes = 2 * mebibyte;
+    }
     area_of_file of;
     of.area.trim();
-    // Somebody else's mapping.
-    char* const end = of.place + 8 * mebibyte;
-    CHECK(::mmap(end, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+    char* const end = of.place + page_bytes + 8 * mebibyte;  // where a step ends
+    CHECK(::mmap(end, foreign_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
           end);
     std::size_t taken = 0;
     while (of.area.take(mebibyte) != nullptr) ++taken;
     CHECK(taken >= 6);
     CHECK(taken <= 8);
     CHECK(of.area.take(area_bytes) == nullptr);
-    ::munmap(end, page_bytes);
+    ::munmap(end, foreign_bytes);
     CHECK(of.area.take(mebibyte) != nullptr);
 }

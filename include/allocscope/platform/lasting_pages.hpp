@@ -61,8 +61,8 @@ public:
                 at_.store(at, memory_order::release);
                 continue;
             }
-            // Another thread may have done it and not said so yet, because it lost its processor. In
-            // a signal handler it may be this thread: then nobody says so meanwhile.
+            // Another thread may have done it and not said so yet, because it lost its processor.
+            // In a signal handler it may be this thread: then nobody says so meanwhile.
             const std::uintptr_t before = at;
             at = at_.load(memory_order::acquire);
             if (at != before) continue;

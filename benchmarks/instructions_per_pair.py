@@ -12,8 +12,8 @@ none - but they are the same in every run: the way to judge a small change of th
 BUILD_FOLDER is the one that has one_loop in it, and for --check one_loop_of_malloc and
 one_loop_without_hooks, which ALLOCSCOPE, the command, records. --check
 compares with golden_instructions.txt, which says what each mode may cost above bare malloc with one
-version of g++. It fails when a mode takes over two instructions more, or fewer: a saving is kept by
-renewing the file. With another compiler the exit code is 77. CXX, or ALLOCSCOPE_CXX, is the
+version of g++. It fails when a mode takes over two instructions more, or fewer (a window that opens,
+counts and closes: over forty): a saving is kept by renewing the file. With another compiler the exit code is 77. CXX, or ALLOCSCOPE_CXX, is the
 compiler that built one_loop.
 """
 import argparse
@@ -30,7 +30,8 @@ MODES = ["bare", "library", "off", "counters", "sampled", "exact 1", "exact 8", 
 # its samples, which fall by chance.
 RARELY = f"sampled {1 << 40}"
 CHECKED = {"churn": ["off", RARELY, "counters", "exact 1", "exact 16", "exact 24"],
-           "peers": ["exact 16"], "innermost": ["exact 16"], "handed": ["counters", "exact 16"]}
+           "peers": ["exact 16"], "innermost": ["exact 16"], "handed": ["counters", "exact 16"],
+           "windows": ["off"]}
 # A pair of malloc and free, replaced themselves: what it costs above glibc's own.
 OF_MALLOC = {"churn": ["off", RARELY, "counters", "exact 16"]}
 # The same under `allocscope run`, by the preload library.
@@ -38,6 +39,7 @@ OF_PRELOAD = {"sampled": ["--record", "sampled", "--sample-bytes", str(1 << 40)]
               "counters": ["--record", "counters"], "exact 16": ["--frames", "16"]}
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden_instructions.txt"
 TOLERANCE = 2
+TOLERANCE_OF_A_WINDOW = 40  # of thousands
 # Callgrind leaves the program's own operator new in place; the option says so also for tools and
 # versions that would put Valgrind's there.
 VALGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
@@ -101,7 +103,8 @@ def check(program, command):
     for name, count in counted.items():
         difference = count - float(golden.get(name, "nan"))
         verdict = ""
-        if abs(difference) > TOLERANCE:
+        tolerance = TOLERANCE_OF_A_WINDOW if name.startswith("windows") else TOLERANCE
+        if abs(difference) > tolerance:
             verdict = "  slower" if difference > 0 else "  faster: keep it, renew the number"
             wrong = True
         print(f"  {name:<32} {count:8.1f} {golden.get(name, '-'):>8}{verdict}")

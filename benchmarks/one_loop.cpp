@@ -6,6 +6,7 @@
 // LOOP   churn | peers                  (churn_loop.hpp, peer_workloads.hpp)
 //        innermost | anywhere           (4096 stacks, see changing_stacks.cpp)
 //        handed                         (one thread allocates 4096 blocks, another one frees them)
+//        windows                        (a window opens, counts and closes)
 // MODE   bare | library | off | counters | sampled | sampled BYTES | exact N | details N
 //
 // one_loop_of_malloc is the same with malloc in place of operator new.
@@ -15,11 +16,12 @@
 #include "window_modes.hpp"
 #include "worker_team.hpp"
 
-#include <cstdint>  // uint32_t, uint64_t
-#include <cstdio>   // fprintf
-#include <cstdlib>  // strtoull, atoi
-#include <string>   // string
-#include <vector>   // vector
+#include <cstdint>      // uint32_t, uint64_t
+#include <cstdio>       // fprintf
+#include <cstdlib>      // strtoull, atoi
+#include <string>       // string
+#include <type_traits>  // is_same
+#include <vector>       // vector
 
 using namespace benchmarks;
 
@@ -68,6 +70,17 @@ void hand_over(std::uint64_t steps) {
 }
 
 template <class Policy>
+void open_windows(std::uint64_t steps) {
+    if (std::is_same<Policy, reference>::value) return;
+    std::uint64_t seen = 0;
+    for (std::uint64_t done = 0; done < steps; ++done) {
+        const allocscope::scope window{"one of many"};
+        seen += window.counts().allocations;
+    }
+    if (seen != 0) std::fprintf(stderr, "a window that nobody allocates in is not empty\n");
+}
+
+template <class Policy>
 bool run(const std::string& name, std::uint64_t steps) {
     if (name == "churn") {
         churn<Policy> loop{1024};
@@ -85,6 +98,8 @@ bool run(const std::string& name, std::uint64_t steps) {
         change_anywhere(loop, steps);
     } else if (name == "handed") {
         hand_over<Policy>(steps);
+    } else if (name == "windows") {
+        open_windows<Policy>(steps);
     } else {
         return false;
     }

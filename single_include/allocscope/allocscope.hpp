@@ -25404,49 +25404,18 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 
-// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
+// called_name.hpp - the name of an inlined function with the template arguments of its class.
 
-#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+#ifndef ALLOCSCOPE_TYPES_CALLED_NAME_HPP
+#define ALLOCSCOPE_TYPES_CALLED_NAME_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// libstdc++'s headers of a container, the first of which asks for the memory of its elements, and
-// the classes that are made of it.
-struct container_headers {
-    text asking;
-    text files;
-    text classes;
-};
-
-constexpr container_headers containers[] = {
-    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h",
-     "vector stack priority_queue"},
-    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
-    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
-    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
-    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
-     "map multimap set multiset"},
-    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
-     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
-
-// The name of a library header without its folders; "" for another file.
-inline text standard_header(text file) noexcept {
-    if (!is_standard_header(file)) return {};
-    return file.substr(file.rfind('/') + 1);
-}
-
 // "" if the text is not a function's name.
 inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
-}
-
-inline text without_reference(text type) noexcept {
-    while (type.ends_with("&")) type.remove_suffix(1);
-    if (type.starts_with("const ")) type.remove_prefix(6);
-    return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
 }
 
 // The token at the place of a frame; 0: there is none. `file` becomes its source.
@@ -25509,6 +25478,52 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     const std::size_t open =
         body_of_class(*inner, parts.components[parts.components.size() - 2].name);
     return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CALLED_NAME_HPP
+
+// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
+
+#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// libstdc++'s headers of a container, the first of which asks for the memory of its elements, and
+// the classes that are made of it.
+struct container_headers {
+    text asking;
+    text files;
+    text classes;
+};
+
+constexpr container_headers containers[] = {
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h",
+     "vector stack priority_queue"},
+    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
+    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
+    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
+    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
+     "map multimap set multiset"},
+    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
+     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
+
+// The name of a library header without its folders; "" for another file.
+inline text standard_header(text file) noexcept {
+    if (!is_standard_header(file)) return {};
+    return file.substr(file.rfind('/') + 1);
+}
+
+inline text without_reference(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
+    if (type.starts_with("const ")) type.remove_prefix(6);
+    return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
 }
 
 // What a container has as elements, by the class that one of its functions is in, or that its
@@ -45247,46 +45262,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A snapshot, and its stacks if they are not laid out there.
-struct sourced_snapshot {
-    snapshot rows;
-    const stack_source* source = nullptr;
-    shown_stacks stacks() const { return shown_stacks{rows, source}; }
-};
-
-// Keeps snapshots as long as the block of another one. It has memory of its own, because that of a
-// finished block cannot grow.
-class kept_snapshots {
-public:
-    kept_snapshots(const snapshot* first, std::size_t count)
-        : first_(static_cast<snapshot*>(memory_.allocate(count * sizeof(snapshot)))) {
-        for (; count_ < count; ++count_) {
-            ::new (static_cast<void*>(first_ + count_)) snapshot{first[count_]};
-        }
-    }
-    ~kept_snapshots() {
-        for (std::size_t i = 0; i < count_; ++i) first_[i].~snapshot();
-    }
-    kept_snapshots(const kept_snapshots&) = delete;
-    kept_snapshots& operator=(const kept_snapshots&) = delete;
-
-    const snapshot* begin() const noexcept { return first_; }
-    arena& memory() noexcept { return memory_; }
-
-private:
-    arena memory_;
-    snapshot* first_;
-    std::size_t count_ = 0;
-};
-
-// Throws std::bad_alloc.
-inline kept_snapshots& keep_snapshots(snapshot_block& block, const snapshot* first,
-                                      std::size_t count) {
-    auto* const kept = block.memory().make<kept_snapshots>(first, count);
-    block.keep({kept, [](void* all) { static_cast<kept_snapshots*>(all)->~kept_snapshots(); }});
-    return *kept;
-}
-
 // Which stack of which side.
 struct stack_origin {
     std::uint32_t side;
@@ -45501,6 +45476,61 @@ inline void set_stacks(snapshot_block& block, const derived_stacks& made) {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_DERIVED_STACKS_HPP
+
+// sourced_snapshot.hpp - a snapshot whose stacks may lie elsewhere, and those that one keeps.
+
+#ifndef ALLOCSCOPE_GROUPING_SOURCED_SNAPSHOT_HPP
+#define ALLOCSCOPE_GROUPING_SOURCED_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A snapshot, and its stacks if they are not laid out there.
+struct sourced_snapshot {
+    snapshot rows;
+    const stack_source* source = nullptr;
+    shown_stacks stacks() const { return shown_stacks{rows, source}; }
+};
+
+// Keeps snapshots as long as the block of another one. It has memory of its own, because that of a
+// finished block cannot grow.
+class kept_snapshots {
+public:
+    kept_snapshots(const snapshot* first, std::size_t count)
+        : first_(static_cast<snapshot*>(memory_.allocate(count * sizeof(snapshot)))) {
+        for (; count_ < count; ++count_) {
+            ::new (static_cast<void*>(first_ + count_)) snapshot{first[count_]};
+        }
+    }
+    ~kept_snapshots() {
+        for (std::size_t i = 0; i < count_; ++i) first_[i].~snapshot();
+    }
+    kept_snapshots(const kept_snapshots&) = delete;
+    kept_snapshots& operator=(const kept_snapshots&) = delete;
+
+    const snapshot* begin() const noexcept { return first_; }
+    arena& memory() noexcept { return memory_; }
+
+private:
+    arena memory_;
+    snapshot* first_;
+    std::size_t count_ = 0;
+};
+
+// Throws std::bad_alloc.
+inline kept_snapshots& keep_snapshots(snapshot_block& block, const snapshot* first,
+                                      std::size_t count) {
+    auto* const kept = block.memory().make<kept_snapshots>(first, count);
+    block.keep({kept, [](void* all) { static_cast<kept_snapshots*>(all)->~kept_snapshots(); }});
+    return *kept;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_SOURCED_SNAPSHOT_HPP
 
 // filter_stacks.hpp - a snapshot with only the stacks that somebody asks for.
 
@@ -46837,7 +46867,20 @@ public:
         : are_processes_alike_(are_processes_alike),
           threads_(memory),
           first_(scratch),
-          next_(scratch) {}
+          next_(scratch),
+          numbers_(scratch),
+          begins_(scratch) {}
+
+    void add_side(const shown_stacks& side) {
+        begins_.push_back(numbers_.size());
+        side.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) numbers_.push_back(number_of(threads[i]));
+        });
+    }
+    // The number in the list of a thread that a side knows by `thread`.
+    std::size_t number(std::size_t side, std::size_t thread) const noexcept {
+        return numbers_[begins_[side] + thread];
+    }
 
     // Its number in the list.
     std::size_t number_of(const snapshot::thread& wanted) {
@@ -46862,6 +46905,8 @@ private:
     // Of each key the first thread, and of each thread the next one with its key: the number + 1.
     table<thread_key, std::size_t> first_;
     list<std::size_t> next_;
+    list<std::size_t> numbers_;  // for each thread of each side, its number in the list
+    list<std::size_t> begins_;   // for each side, where its threads begin there
 };
 
 }  // namespace detail
@@ -46967,8 +47012,6 @@ public:
           names_(memory),
           modules_(*memory.make<merged_modules>(memory)),
           threads_(memory, scratch),
-          first_threads_(scratch),
-          numbers_(scratch),
           rows_(scratch),
           places_(scratch),
           row_sums_(scratch) {
@@ -46992,17 +47035,7 @@ private:
         part.with_modules([this](const snapshot::module* modules, std::size_t count) {
             modules_.add(modules, count);
         });
-        add_threads(part);
-    }
-
-    // A thread that several parts have is added once.
-    void add_threads(const shown_stacks& part) {
-        first_threads_.push_back(numbers_.size());
-        part.with_threads([this](const snapshot::thread* threads, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                numbers_.push_back(threads_.number_of(threads[i]));
-            }
-        });
+        threads_.add_side(part);  // a thread that several parts have is added once
     }
 
     void add_stacks(arena& scratch) {
@@ -47031,7 +47064,7 @@ private:
             has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
             details.add(stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
-                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                part.thread = threads_.number(equal[i].side, part.thread);
                 parts.add(0, part);
             });
         }
@@ -47089,8 +47122,6 @@ private:
     merged_names names_;
     merged_modules& modules_;
     same_threads threads_;
-    list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
-    list<std::size_t> numbers_;        // for each thread of each part, its number in the result
     list<snapshot::row> rows_;
     place_numbers places_;
     list<row_of_stacks> row_sums_;  // for each place
@@ -47158,16 +47189,17 @@ inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_
 // Two windows of one thread each, of different threads, own different objects.
 inline bool has_common_thread(const shown_stacks& a, const shown_stacks& b) {
     if (a.rows().info().from == threads::all || b.rows().info().from == threads::all) return true;
-    bool has_common = false;
-    a.with_threads([&](const snapshot::thread* threads, std::size_t count) {
-        b.with_threads([&](const snapshot::thread* others, std::size_t other_count) {
-            has_common = count == 0 || other_count == 0;
-            for (std::size_t i = 0; i < count * other_count; ++i) {
-                const bool is_common =
-                    threads[i / other_count].number == others[i % other_count].number;
-                has_common = has_common || is_common;
-            }
-        });
+    arena scratch;
+    table<std::uint64_t, bool> known{scratch};
+    a.with_threads([&known](const snapshot::thread* threads, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) known[threads[i].number] = true;
+    });
+    bool has_common = known.empty();
+    b.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+        has_common = has_common || count == 0;
+        for (std::size_t i = 0; i < count && !has_common; ++i) {
+            has_common = known.find(threads[i].number) != nullptr;
+        }
     });
     return has_common;
 }
@@ -47749,12 +47781,7 @@ private:
                 }
             }
         });
-        first_threads_[made_.side_count() - 1] = numbers_.size();
-        side.with_threads([this](const snapshot::thread* threads, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                numbers_.push_back(threads_.number_of(threads[i]));
-            }
-        });
+        threads_.add_side(side);
     }
 
     // Adds what equal stacks have more on the later side.
@@ -47775,7 +47802,7 @@ private:
             if (has_details && !is_later) subtract_details(details, *stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
                 if (!is_later) part = negated(part, step_);
-                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                part.thread = threads_.number(equal[i].side, part.thread);
                 parts.add(0, part);
             });
         }
@@ -47804,8 +47831,6 @@ private:
     arena step_;  // for one stack
     same_threads threads_;
     table<text, bool> has_module_{scratch_};
-    list<std::size_t> numbers_{scratch_};  // for each thread of each side, its number in the result
-    std::size_t first_threads_[2] = {};    // for each side, where its threads begin there
 };
 
 inline bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {

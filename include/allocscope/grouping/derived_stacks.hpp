@@ -27,51 +27,10 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
-#include <new>      // placement new
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// A snapshot, and its stacks if they are not laid out there.
-struct sourced_snapshot {
-    snapshot rows;
-    const stack_source* source = nullptr;
-    shown_stacks stacks() const { return shown_stacks{rows, source}; }
-};
-
-// Keeps snapshots as long as the block of another one. It has memory of its own, because that of a
-// finished block cannot grow.
-class kept_snapshots {
-public:
-    kept_snapshots(const snapshot* first, std::size_t count)
-        : first_(static_cast<snapshot*>(memory_.allocate(count * sizeof(snapshot)))) {
-        for (; count_ < count; ++count_) {
-            ::new (static_cast<void*>(first_ + count_)) snapshot{first[count_]};
-        }
-    }
-    ~kept_snapshots() {
-        for (std::size_t i = 0; i < count_; ++i) first_[i].~snapshot();
-    }
-    kept_snapshots(const kept_snapshots&) = delete;
-    kept_snapshots& operator=(const kept_snapshots&) = delete;
-
-    const snapshot* begin() const noexcept { return first_; }
-    arena& memory() noexcept { return memory_; }
-
-private:
-    arena memory_;
-    snapshot* first_;
-    std::size_t count_ = 0;
-};
-
-// Throws std::bad_alloc.
-inline kept_snapshots& keep_snapshots(snapshot_block& block, const snapshot* first,
-                                      std::size_t count) {
-    auto* const kept = block.memory().make<kept_snapshots>(first, count);
-    block.keep({kept, [](void* all) { static_cast<kept_snapshots*>(all)->~kept_snapshots(); }});
-    return *kept;
-}
 
 // Which stack of which side.
 struct stack_origin {

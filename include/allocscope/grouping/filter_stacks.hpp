@@ -23,6 +23,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
+#include <allocscope/grouping/sourced_snapshot.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>

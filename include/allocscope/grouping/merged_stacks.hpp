@@ -130,8 +130,6 @@ public:
           names_(memory),
           modules_(*memory.make<merged_modules>(memory)),
           threads_(memory, scratch),
-          first_threads_(scratch),
-          numbers_(scratch),
           rows_(scratch),
           places_(scratch),
           row_sums_(scratch) {
@@ -155,17 +153,7 @@ private:
         part.with_modules([this](const snapshot::module* modules, std::size_t count) {
             modules_.add(modules, count);
         });
-        add_threads(part);
-    }
-
-    // A thread that several parts have is added once.
-    void add_threads(const shown_stacks& part) {
-        first_threads_.push_back(numbers_.size());
-        part.with_threads([this](const snapshot::thread* threads, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                numbers_.push_back(threads_.number_of(threads[i]));
-            }
-        });
+        threads_.add_side(part);  // a thread that several parts have is added once
     }
 
     void add_stacks(arena& scratch) {
@@ -194,7 +182,7 @@ private:
             has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
             details.add(stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
-                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                part.thread = threads_.number(equal[i].side, part.thread);
                 parts.add(0, part);
             });
         }
@@ -252,8 +240,6 @@ private:
     merged_names names_;
     merged_modules& modules_;
     same_threads threads_;
-    list<std::size_t> first_threads_;  // for each part, where its threads begin in `numbers_`
-    list<std::size_t> numbers_;        // for each thread of each part, its number in the result
     list<snapshot::row> rows_;
     place_numbers places_;
     list<row_of_stacks> row_sums_;  // for each place

@@ -6,7 +6,8 @@
 // Memory:   of the arenas that are passed in: some 60 bytes for each thread
 //
 //     same_threads threads{memory, scratch};
-//     for (const snapshot::thread& each : part.allocating_threads()) threads.number_of(each);
+//     threads.add_side(stacks);                     // the first snapshot is side 0
+//     threads.number(0, part.thread);               // of a thread_part of its stacks
 //
 // Two threads are the same if their processes, numbers and names are equal. A thread that had no
 // name when its snapshot was taken may have any.
@@ -17,6 +18,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -50,7 +52,20 @@ public:
         : are_processes_alike_(are_processes_alike),
           threads_(memory),
           first_(scratch),
-          next_(scratch) {}
+          next_(scratch),
+          numbers_(scratch),
+          begins_(scratch) {}
+
+    void add_side(const shown_stacks& side) {
+        begins_.push_back(numbers_.size());
+        side.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) numbers_.push_back(number_of(threads[i]));
+        });
+    }
+    // The number in the list of a thread that a side knows by `thread`.
+    std::size_t number(std::size_t side, std::size_t thread) const noexcept {
+        return numbers_[begins_[side] + thread];
+    }
 
     // Its number in the list.
     std::size_t number_of(const snapshot::thread& wanted) {
@@ -75,6 +90,8 @@ private:
     // Of each key the first thread, and of each thread the next one with its key: the number + 1.
     table<thread_key, std::size_t> first_;
     list<std::size_t> next_;
+    list<std::size_t> numbers_;  // for each thread of each side, its number in the list
+    list<std::size_t> begins_;   // for each side, where its threads begin there
 };
 
 }  // namespace detail

@@ -114,12 +114,7 @@ private:
                 }
             }
         });
-        first_threads_[made_.side_count() - 1] = numbers_.size();
-        side.with_threads([this](const snapshot::thread* threads, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                numbers_.push_back(threads_.number_of(threads[i]));
-            }
-        });
+        threads_.add_side(side);
     }
 
     // Adds what equal stacks have more on the later side.
@@ -140,7 +135,7 @@ private:
             if (has_details && !is_later) subtract_details(details, *stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
                 if (!is_later) part = negated(part, step_);
-                part.thread = numbers_[first_threads_[equal[i].side] + part.thread];
+                part.thread = threads_.number(equal[i].side, part.thread);
                 parts.add(0, part);
             });
         }
@@ -169,8 +164,6 @@ private:
     arena step_;  // for one stack
     same_threads threads_;
     table<text, bool> has_module_{scratch_};
-    list<std::size_t> numbers_{scratch_};  // for each thread of each side, its number in the result
-    std::size_t first_threads_[2] = {};    // for each side, where its threads begin there
 };
 
 inline bool are_two_processes(const shown_stacks& later, const shown_stacks& earlier) noexcept {

@@ -14,9 +14,11 @@
 
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
-#include <allocscope/grouping/derived_stacks.hpp>
+
+#include <allocscope/grouping/sourced_snapshot.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -77,16 +79,17 @@ inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_
 // Two windows of one thread each, of different threads, own different objects.
 inline bool has_common_thread(const shown_stacks& a, const shown_stacks& b) {
     if (a.rows().info().from == threads::all || b.rows().info().from == threads::all) return true;
-    bool has_common = false;
-    a.with_threads([&](const snapshot::thread* threads, std::size_t count) {
-        b.with_threads([&](const snapshot::thread* others, std::size_t other_count) {
-            has_common = count == 0 || other_count == 0;
-            for (std::size_t i = 0; i < count * other_count; ++i) {
-                const bool is_common =
-                    threads[i / other_count].number == others[i % other_count].number;
-                has_common = has_common || is_common;
-            }
-        });
+    arena scratch;
+    table<std::uint64_t, bool> known{scratch};
+    a.with_threads([&known](const snapshot::thread* threads, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) known[threads[i].number] = true;
+    });
+    bool has_common = known.empty();
+    b.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+        has_common = has_common || count == 0;
+        for (std::size_t i = 0; i < count && !has_common; ++i) {
+            has_common = known.find(threads[i].number) != nullptr;
+        }
     });
     return has_common;
 }

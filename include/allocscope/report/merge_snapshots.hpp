@@ -23,6 +23,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/merged_stacks.hpp>
+#include <allocscope/grouping/sourced_snapshot.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>

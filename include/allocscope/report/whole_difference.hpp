@@ -31,6 +31,7 @@
 
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/derived_stacks.hpp>
+#include <allocscope/grouping/sourced_snapshot.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/subtracted_stacks.hpp>
 #include <allocscope/measure/scope.hpp>

@@ -28,8 +28,8 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/called_name.hpp>
 #include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/default_arguments.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
@@ -71,77 +71,10 @@ inline text standard_header(text file) noexcept {
     return file.substr(file.rfind('/') + 1);
 }
 
-// "" if the text is not a function's name.
-inline text own_name_of(const read_name& name) noexcept {
-    return name.parts.is_known() ? name.parts.last().name : text{};
-}
-
 inline text without_reference(text type) noexcept {
     while (type.ends_with("&")) type.remove_suffix(1);
     if (type.starts_with("const ")) type.remove_prefix(6);
     return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
-}
-
-// The token at the place of a frame; 0: there is none. `file` becomes its source.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby || frame.file.empty()) return 0;
-    file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == file->tokens().size()) return 0;
-    const source_token& token = file->tokens()[at];
-    return token.line == frame.line && token.column == frame.column ? at : 0;
-}
-
-// The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
-// arguments of a template; else the name that it has. Clang places the call at its first token, g++
-// at its last one or at the bracket of the call that it is an argument of.
-inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
-                        source_cache& sources, type_knowledge knowledge) {
-    const text function = frames[called].function;
-    if (names.of(function).parts.components.size() != 1 || called + 1 == frames.size()) {
-        return function;
-    }
-    const code_frame& caller = frames[called + 1];
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(caller, sources, file);
-    if (at == 0 || !frames[called].is_inlined) return function;
-    const list<source_token>& tokens = file->tokens();
-    constexpr std::size_t far_away = 64;
-    const text own = own_name_of(names.of(function));
-    const text sign = tokens[at].spelling;
-    const std::size_t partner = file->partner(at);
-    const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
-    const std::size_t end = sign == "(" ? partner : first + far_away;
-    std::size_t name = 0;
-    for (std::size_t i = first; i < end && i + 1 < tokens.size(); ++i) {
-        if (tokens[i + 1].spelling == "(" && tokens[i].spelling == own) {
-            if (name != 0) return function;
-            name = i;
-        }
-        if (sign != "(" && tokens[i + 1].spelling == "(") break;
-    }
-    const std::size_t begin =
-        name > 2 && tokens[name - 1].spelling == "::" ? begin_of_type(*file, name + 1) : 0;
-    if (begin == 0 || (is_word(sign) && begin != at)) return function;
-    knowledge.meaning = nullptr;  // it is about another frame
-    new_expression place;
-    place.begin = begin;
-    place.scope = file->scope_of(at);
-    const text scope =
-        source_spelling{names.scratch(), *file, place, names.of(caller.function).parts, knowledge}
-            .spelled(begin, name - 1);
-    if (!scope.ends_with(">")) return function;
-    // A base class that has the function may have other arguments.
-    const text whole = joined(names.memory(), scope, "::", own);
-    const function_name& parts = names.of(whole).parts;
-    const source_outline* inner = nullptr;
-    const std::size_t inside = token_of(frames[called], sources, inner);
-    if (inside == 0 || parts.components.size() < 2) return function;
-    const std::size_t open =
-        body_of_class(*inner, parts.components[parts.components.size() - 2].name);
-    return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
 }
 
 // What a container has as elements, by the class that one of its functions is in, or that its

@@ -36,6 +36,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/bare_requests.hpp>
+#include <allocscope/types/called_name.hpp>
 #include <allocscope/types/class_size.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/handed_on_size.hpp>

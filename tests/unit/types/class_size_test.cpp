@@ -1,6 +1,5 @@
 #include <allocscope/plain/arena.hpp>
-#include <allocscope/symbols/debug_object.hpp>
-#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/type_names.hpp>
 #include <allocscope/types/class_size.hpp>
 
 #include <doctest/doctest.h>
@@ -8,24 +7,16 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "unit/symbols/fixture_bytes.hpp"
+#include "unit/types/shop_types.hpp"
 
 namespace symbolize = allocscope::symbolize;
 using allocscope::plain::arena;
 using symbolize::size_fit;
 
 TEST_CASE("class_size: a block is compared with the class that has the name") {
-    for (const char* name : {"gcc_dwarf5_o2.so", "gcc_dwarf4_o2.so", "clang_dwarf5_o2.so"}) {
-        CAPTURE(name);
-        const auto bytes = fixture::bytes_of(name);
-        arena memory;
-        symbolize::kept_texts texts{memory};
-        symbolize::debug_object object{texts, fixture::view_of(bytes)};
-        const symbolize::type_names* known =
-            object.types_at(object.address_of("_ZN4shop4cart5totalEi"));
-        REQUIRE(known != nullptr);
+    allocscope_test::with_shop_types([](arena& memory, const symbolize::type_names& known) {
         const auto fit = [&](const char* type, std::uint64_t block_bytes) {
-            return symbolize::compare_size(memory, type, *known, block_bytes);
+            return symbolize::compare_size(memory, type, known, block_bytes);
         };
         CHECK(fit("shop::cart", 56) == size_fit::same);
         CHECK(fit("shop::cart", 64) == size_fit::other);
@@ -46,5 +37,5 @@ TEST_CASE("class_size: a block is compared with the class that has the name") {
         CHECK(fit("unsigned long", 8) == size_fit::same);
         CHECK(fit("long double", 16) == size_fit::same);
         CHECK(fit("double", 8) == size_fit::same);
-    }
+    });
 }

@@ -1,7 +1,6 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/symbols/debug_object.hpp>
-#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/type_names.hpp>
 #include <allocscope/types/deduced_class.hpp>
 
 #include <doctest/doctest.h>
@@ -10,24 +9,16 @@
 #include <initializer_list>
 #include <string>
 
-#include "unit/symbols/fixture_bytes.hpp"
+#include "unit/types/shop_types.hpp"
 
 namespace symbolize = allocscope::symbolize;
 using allocscope::plain::arena;
 
 TEST_CASE("deduced_class: the only class of the template that is as large as the block") {
-    for (const char* name : {"gcc_dwarf5_o2.so", "gcc_dwarf4_o2.so", "clang_dwarf5_o2.so"}) {
-        CAPTURE(name);
-        const auto bytes = fixture::bytes_of(name);
-        arena memory;
-        symbolize::kept_texts texts{memory};
-        symbolize::debug_object object{texts, fixture::view_of(bytes)};
-        const symbolize::type_names* known =
-            object.types_at(object.address_of("_ZN4shop4cart5totalEi"));
-        REQUIRE(known != nullptr);
+    allocscope_test::with_shop_types([](arena& memory, const symbolize::type_names& known) {
         const auto deduced = [&](const char* begun, std::uint64_t block_bytes) {
             const allocscope::plain::text type =
-                symbolize::deduced_class(memory, begun, *known, block_bytes);
+                symbolize::deduced_class(memory, begun, known, block_bytes);
             return std::string{type.data(), type.size()};
         };
         const std::string shelf = "shop::(anonymous namespace)::shelf";
@@ -41,7 +32,7 @@ TEST_CASE("deduced_class: the only class of the template that is as large as the
         CHECK(deduced("other::shelf<", 16).empty());
         CHECK(deduced("cart<", 56).empty());
         CHECK(deduced("nobody<", 56).empty());
-    }
+    });
 }
 
 TEST_CASE("deduced_class: a candidate without its closing bracket asks for it") {

@@ -10,11 +10,11 @@ none - but they are the same in every run: the way to judge a small change of th
     instructions_per_pair.py BUILD_FOLDER --check | --renew --program ALLOCSCOPE
 
 BUILD_FOLDER is the one that has one_loop in it, and for --check one_loop_of_malloc and
-one_loop_without_hooks, which ALLOCSCOPE, the command, records. --check
-compares with golden_instructions.txt, which says what each mode may cost above bare malloc with one
-version of g++. It fails when a mode takes over two instructions more, or fewer (a window that opens,
-counts and closes: over forty): a saving is kept by renewing the file. With another compiler the exit code is 77. CXX, or ALLOCSCOPE_CXX, is the
-compiler that built one_loop.
+one_loop_without_hooks, which ALLOCSCOPE, the command, records. --check compares with
+golden_instructions.txt, which says what each mode may cost above bare malloc with one version of
+g++. It fails when a mode takes over two instructions more, or fewer (a window that opens, counts
+and closes: over forty): a saving is kept by renewing the file. With another compiler the exit
+code is 77. CXX, or ALLOCSCOPE_CXX, is the compiler that built one_loop.
 """
 import argparse
 import os

@@ -11,6 +11,7 @@
 # | ALLOCSCOPE_FLAVOUR            | (none)  | name of this build for `// not with:` lines         |
 # | ALLOCSCOPE_UNIT_TEST_OPTIONS  | (none)  | for unit tests alone, e.g. "-O0": behind the others |
 # | ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS  | (none) | for those above the malloc line alone  |
+# | ALLOCSCOPE_TEST_FILES_TOGETHER | 1      | how many files of unit tests are compiled at a time |
 # | ALLOCSCOPE_SOAK               | OFF     | run every test for as long as it can be of use      |
 set(ALLOCSCOPE_TEST_GROUPS "all" CACHE STRING "Which tests to build")
 set(ALLOCSCOPE_SANITIZE "" CACHE STRING "Sanitizers for our own programs")
@@ -18,6 +19,7 @@ set(ALLOCSCOPE_FLAVOUR "" CACHE STRING "Name of this build")
 set(ALLOCSCOPE_UNIT_TEST_OPTIONS "" CACHE STRING "Further flags for unit tests")
 set(ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS "" CACHE STRING
     "Further flags for the unit tests of rooms above the malloc line")
+set(ALLOCSCOPE_TEST_FILES_TOGETHER "1" CACHE STRING "Files of unit tests compiled at a time")
 option(ALLOCSCOPE_SINGLE_INCLUDE "Compile the tests against single_include/" OFF)
 option(ALLOCSCOPE_OMIT_FRAME_POINTER "Compile our own programs without frame pointers" OFF)
 option(ALLOCSCOPE_SOAK "Run every test for as long as it can be of use" OFF)
@@ -57,6 +59,7 @@ foreach(name IN ITEMS Python3 doctest benchmark)
     endif()
 endforeach()
 
+include(cmake/test_files_together.cmake)
 include(cmake/test_helpers.cmake)
 
 # Every CI step is a target, so that CI and laptop run the same thing.

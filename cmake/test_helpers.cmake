@@ -1,9 +1,10 @@
 # How a test becomes a program and a ctest entry. The rules for test authors are in HACKING.md.
 #
-# Three lines may stand in any test source, with words from cmake/sanitizers.cmake and ctest labels:
+# Four lines may stand in any test source, with words from cmake/sanitizers.cmake and ctest labels:
 #     // not with: asan, tsan     (in such builds the file, or the whole process test, is left out)
 #     // labels: slow
 #     // hooks: malloc            (malloc and its family are replaced, too)
+#     // compiled: alone          (never in one file with others: cmake/test_files_together.cmake)
 
 # result = ON when one of the groups is asked for. `unit` also stands for every unit/<room>, and
 # "all;-lint" for everything but the lints.
@@ -51,11 +52,12 @@ function(allocscope_any_line_matches result pattern)
 endfunction()
 
 # Links the hooks to a test program whose sources do not bring their own: those of the operators, or
-# those of malloc, too, when a source says `// hooks: malloc`.
+# those of malloc, too, when a source says `// hooks: malloc`. A sanitizer keeps its own malloc: it
+# looks at what is done to blocks.
 function(allocscope_link_hooks target)
     allocscope_any_line_matches(has_own_hooks "^ *# *include <allocscope/define_once/" ${ARGN})
     allocscope_any_line_matches(wants_malloc "^// hooks: malloc" ${ARGN})
-    if(wants_malloc)
+    if(wants_malloc AND NOT ALLOCSCOPE_SANITIZE)
         target_link_libraries(${target} PRIVATE allocscope_test_malloc_hooks)
     elseif(NOT has_own_hooks)
         target_link_libraries(${target} PRIVATE allocscope_test_hooks)
@@ -77,11 +79,17 @@ endfunction()
 # Seconds of the tests that take longest. ctest starts those first, so that no long one is left
 # over at the end for one processor alone.
 set(allocscope_costs
-    "linking/compile_matrix=60" "linking/flags_and_linkers=50" "header_alone/g[+][+]=22"
-    "header_alone/clang[+][+]=30" "linking/.*=10" "lint/compile_budget=12" "lint/tidy=6"
-    "examples/.*=9" "consumer/leak_checked_test=12" "consumer/.*=8" "model/window_model=12"
-    "sampling/real_windows=10" "docs/code_blocks=8" "benchmarks/compile_time=8"
-    "benchmarks/golden_instructions=8" "adapters/catch2=7")
+    "type_corpus/type_corpus=66" "linking/compile_matrix=60" "linking/flags_and_linkers=50"
+    "got/attach_hooks=40" "debug_forms/shared_forms=29" "header_alone/g[+][+]=22"
+    "header_alone/clang[+][+]=30" "linking/.*=10" "page/browser=18" "model/window_model=18"
+    "benchmarks/golden_instructions=15" "lint/tidy=15" "debug_forms/packed_forms=15"
+    "unit/unwind/cfi_to_rule=14" "process/refused_memory=14" "process/many_open_windows=14"
+    "programs/transparency=13" "lint/compile_budget=12" "malloc_family/same_as_libc.*=12"
+    "consumer/leak_checked_test=12" "tools/run=11" "sampling/real_windows=10"
+    "programs/hazards=10" "type_corpus/misleading=10" "examples/.*=9" "process/refused_malloc=8"
+    "adapters/doctest=8" "unit/formats/streamed_stacks=8" "consumer/.*=8" "docs/code_blocks=8"
+    "benchmarks/compile_time=8" "programs/judges=8" "sampling/simulated_mixes=7"
+    "adapters/catch2=7" "programs/exactness=7" "tools/killed=7" "programs/failing_calls=6")
 
 # The properties that every ctest entry of ours has. `labels_from` is a source or empty.
 function(allocscope_set_test_properties name label labels_from)
@@ -128,7 +136,11 @@ function(allocscope_doctest_program target test_prefix)
     if(NOT sources OR NOT doctest_FOUND)
         return()
     endif()
-    add_executable(${target} ${sources})
+    set(compiled ${sources})
+    if(ALLOCSCOPE_TEST_FILES_TOGETHER GREATER 1 AND test_prefix MATCHES "^unit/")
+        allocscope_join_test_files(compiled ${target} ${ALLOCSCOPE_TEST_FILES_TOGETHER})
+    endif()
+    add_executable(${target} ${compiled})
     target_link_libraries(${target} PRIVATE allocscope_test_flags doctest::doctest)
     allocscope_any_line_matches(has_own_main "DOCTEST_CONFIG_IMPLEMENT" ${sources})
     if(NOT has_own_main)

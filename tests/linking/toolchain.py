@@ -9,6 +9,7 @@ skipped.
 """
 import argparse
 import concurrent.futures
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -16,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 
 SOURCES = pathlib.Path(__file__).resolve().parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
@@ -57,8 +57,6 @@ class bench:
         if not self.compilers:
             print("skipped: no compiler found")
             sys.exit(SKIPPED)
-        self.being_made = {}  # a lock for each object, so that no two cases make the same one
-        self.lock = threading.Lock()
         headers = sorted(self.include.rglob("*.hpp"))
         self.version = ";".join(f"{path}:{path.stat().st_mtime_ns}" for path in headers)
 
@@ -71,11 +69,11 @@ class bench:
         key = hashlib.sha256("\0".join(
             [shown(command), self.version, str(source.stat().st_mtime_ns)]).encode()).hexdigest()
         wanted = self.work / f"{source.stem}-{key[:16]}.o"
-        with self.lock:
-            own_lock = self.being_made.setdefault(wanted, threading.Lock())
-        with own_lock:
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        # So that no two cases make the same one, of this script or of another that runs meanwhile.
+        with open(wanted.with_suffix(".lock"), "w", encoding="ascii") as its_lock:
+            fcntl.flock(its_lock, fcntl.LOCK_EX)
             if not wanted.exists():
-                wanted.parent.mkdir(parents=True, exist_ok=True)
                 handle, unfinished = tempfile.mkstemp(suffix=".o", dir=wanted.parent)
                 os.close(handle)
                 run([*command, "-o", unfinished], timeout=600)

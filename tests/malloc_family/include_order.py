@@ -36,7 +36,7 @@ def main():
     for name, includes in {"before": OPERATORS + MALLOC, "behind": MALLOC + OPERATORS}.items():
         source, program = folder / f"order_{name}.cpp", folder / f"order_{name}"
         source.write_text(includes + PROGRAM, encoding="ascii")
-        subprocess.run([compiler, "-std=c++17", "-O1", f"-I{headers}", str(source), "-o",
+        subprocess.run([compiler, "-std=c++17", "-O0", f"-I{headers}", str(source), "-o",
                         str(program)], check=True)
         seen = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
         if seen != "2 2":

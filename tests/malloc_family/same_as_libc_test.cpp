@@ -4,6 +4,7 @@
 // not with: asan, tsan (they define malloc themselves)
 #include "../support/dice.hpp"
 #include "../support/escape.hpp"
+#include "../support/scale.hpp"
 #include "next_malloc.hpp"
 #include "windows_of_all_kinds.hpp"
 
@@ -20,7 +21,7 @@ using namespace allocscope_test;
 
 namespace {
 
-constexpr int tuples = 4096;
+const int tuples = static_cast<int>(scaled(12048));
 constexpr int untouched_errno = 77;
 const auto untouched_block = reinterpret_cast<void*>(std::uintptr_t{0x1234});
 

@@ -1,5 +1,6 @@
 // Danger: an arena, a struct whose first member has virtual functions, or what is left of a derived
 // object is called by the class whose vtable its first word points to.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/process_test.hpp"
 

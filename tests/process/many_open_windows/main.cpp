@@ -1,6 +1,7 @@
 // Danger: each boundary looks at every open window, so that N windows cost N x N: 16,000 took 25
 // seconds. Opened and closed in several orders, with events in between, a hundred thousand of them
 // have right numbers, and the watchdog ends what grows faster than they do.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"

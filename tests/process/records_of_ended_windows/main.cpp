@@ -1,6 +1,7 @@
 // Danger: records of ended windows are not wiped. An object that lies where one of an earlier
 // window lay is not counted, or the death of an older object is counted in a window that does not
 // own it.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

@@ -2,6 +2,7 @@
 // made: the process ends, the numbers of a window that forgets or ends are lost, a check passes
 // because it saw no rows, or names that were half read stay wrong. One call after another is
 // refused.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

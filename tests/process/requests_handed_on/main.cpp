@@ -1,5 +1,6 @@
 // Danger: a class's own operator new, or an allocator of the user's, is where operator new is
 // called. All that it ever handed out would be one row, at a line that answers nothing.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/process_test.hpp"
 

@@ -3,6 +3,7 @@
 // With room for 8 stacks only, objects from 64 places are all counted; the first places keep their
 // rows, the others share the row of the unknown place, and the loss says how many allocations that
 // concerns. With room for few cohorts or records, what is in no number is told.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"

@@ -1,5 +1,6 @@
 // Danger: windows that close in another order than they opened, or very many at once, are charged
 // with each other's objects.
+// not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"

@@ -1,5 +1,6 @@
 // Danger: a check that passes although its promise was broken, or one that fails without telling
 // where. Every kind of limit, window and handler has a case that passes and one that does not.
+// compiled: alone (it compares the names of its functions)
 
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"

@@ -1,4 +1,5 @@
 // The symbolizer asked about the test program itself: what it answers is compared with __LINE__.
+// compiled: alone (it compares the names of its functions)
 
 #include "fixture_bytes.hpp"
 

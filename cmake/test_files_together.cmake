@@ -8,10 +8,12 @@
 # result = the headers that a source includes, as they are found from anywhere.
 function(allocscope_headers_of result source)
     get_filename_component(folder "${source}" DIRECTORY)
-    file(STRINGS "${source}" lines REGEX "^ *# *include ")
+    file(READ "${source}" text)
+    # Without the comments behind them, which may have what divides a list.
+    string(REGEX MATCHALL "\n *# *include *[<\"][^>\"\n]*[>\"]" lines "\n${text}")
     set(headers)
     foreach(line IN LISTS lines)
-        string(REGEX REPLACE "^ *# *include *([<\"][^>\"]*[>\"]).*" "\\1" header "${line}")
+        string(REGEX REPLACE "^\n *# *include *" "" header "${line}")
         string(REGEX REPLACE "^\"(.*)\"$" "${folder}/\\1" beside "${header}")
         if(EXISTS "${beside}")
             set(header "\"${beside}\"")

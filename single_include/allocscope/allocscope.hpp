@@ -6367,6 +6367,11 @@ public:
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
+    // Says that this key will be asked for soon.
+    ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
+        if (raw_.count != 0) __builtin_prefetch(raw_.slots + (hash_of_key(key) & (raw_.count - 1)));
+    }
+
     struct place {
         Value& value;
         bool is_new;
@@ -27421,6 +27426,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
+// The name of a thread of another process, which is reported on here; null: there is none.
+ALLOCSCOPE_HIDDEN inline const char* (*name_from_outside)(std::uint32_t instance) = nullptr;
+
 // 0 if the thread has ended, or belongs to another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
     for (const thread_state& each : all_threads()) {
@@ -27467,7 +27475,9 @@ public:
             numbers_[instance] = threads_.size();
             const std::uint64_t number = number_of(instance);
             const std::int32_t task = number != 0 ? task_of_instance(instance) : 0;
-            threads_.push_back({number, name_of_task(memory_, task), process_id_});
+            const char* const name = name_from_outside != nullptr ? name_from_outside(instance)
+                                                                  : name_of_task(memory_, task);
+            threads_.push_back({number, name, process_id_});
         }
     }
 
@@ -35541,6 +35551,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <malloc.h>
 #include <stdexcept>
 #include <string>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -35738,6 +35749,8 @@ struct stack_source {
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
+    // Says that this one will be asked for soon; past the last it does nothing. Null: no need.
+    void (*expect)(const void* of, std::size_t number);
     std::size_t count;
     const snapshot::module* modules;
     std::size_t module_count;
@@ -35774,6 +35787,7 @@ public:
         memory.allocate(1);  // else its first block would come and go with each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
+            if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);
             work(stack(i), frames(i, memory));
         }
     }
@@ -36595,8 +36609,9 @@ public:
     }
 
     std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
+        if (frames.numbers == nullptr) return number_of(frames[at]);
         return known_.find(frames, at,
-                           [this](const snapshot::frame& frame) { return number_of(frame); });
+                           [this](const snapshot::frame& frame) { return number_by_texts(frame); });
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -37525,6 +37540,7 @@ public:
     explicit location_book(arena& memory)
         : frames_(memory, frames_differ_by::address),
           locations_(memory),
+          around_(memory),
           of_frame_(memory),
           of_number_(memory) {}
 
@@ -37545,19 +37561,17 @@ public:
 
     // Numbers are from 1 to size(); some are only the inner part of others.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
-    bool is_met(std::uint32_t number) const noexcept {
-        return locations_.begin()[number - 1].value.is_met;
-    }
+    bool is_met(std::uint32_t number) const noexcept { return locations_[number - 1].is_met; }
 
     // The frame that was not inlined, if the stack has it.
     const snapshot::frame& outermost(std::uint32_t number) const noexcept {
-        return frames_[locations_.begin()[number - 1].key.frame];
+        return frames_[locations_[number - 1].key.frame];
     }
 
     // Innermost first.
     template <class Work>
     void for_each_frame(std::uint32_t number, const Work& work) const {
-        const location_key key = locations_.begin()[number - 1].key;
+        const location_key key = locations_[number - 1].key;
         if (key.inner != 0) for_each_frame(key.inner, work);
         work(frames_[key.frame]);
     }
@@ -37566,16 +37580,16 @@ public:
 
 private:
     struct location {
-        std::uint32_t number;
+        location_key key;
         bool is_met;
     };
 
     std::uint32_t new_location(const numbered_frames& frames, std::size_t& at) {
         std::uint32_t number = location_alone(frames, at);
         while (frames[at++].is_inlined && at < frames.count) {
-            number = location_of({number, frames_.number_of(frames, at)});
+            number = location_around({number, frames_.number_of(frames, at)});
         }
-        locations_.begin()[number - 1].value.is_met = true;
+        locations_[number - 1].is_met = true;
         return number;
     }
 
@@ -37583,17 +37597,23 @@ private:
     std::uint32_t location_alone(const numbered_frames& frames, std::size_t at) {
         const std::uint32_t number = frames_.number_of(frames, at);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);
-        if (of_frame_[number] == 0) of_frame_[number] = location_of({0, number});
+        if (of_frame_[number] == 0) of_frame_[number] = added({0, number});
         return of_frame_[number];
     }
-    std::uint32_t location_of(location_key key) {
-        const auto known = locations_.insert(key);
-        if (known.is_new) known.value.number = static_cast<std::uint32_t>(locations_.size());
-        return known.value.number;
+    // Of a frame with a location that is inlined there.
+    std::uint32_t location_around(location_key key) {
+        const auto known = around_.insert(key);
+        if (known.is_new) known.value = added(key);
+        return known.value;
+    }
+    std::uint32_t added(location_key key) {
+        locations_.push_back({key, false});
+        return static_cast<std::uint32_t>(locations_.size());
     }
 
     frame_book frames_;
-    table<location_key, location> locations_;
+    list<location> locations_;
+    table<location_key, std::uint32_t> around_;
     list<std::uint32_t> of_frame_;
     list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };
@@ -37603,6 +37623,30 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+
+// large_pages.hpp - asks for large pages for memory that will be written from end to end.
+
+#ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void ask_for_large_pages(const void* piece, std::size_t bytes) noexcept {
+    constexpr std::uintptr_t large_page = std::uintptr_t{1} << 21U;
+    const auto begin = reinterpret_cast<std::uintptr_t>(piece);
+    const std::uintptr_t first = (begin + large_page - 1) / large_page * large_page;
+    const std::uintptr_t last = (begin + bytes) / large_page * large_page;
+    if (piece == nullptr || last <= first) return;
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
 
 // page_paths.hpp - the paths of many stacks; the outer part that they share is kept once.
 
@@ -37631,6 +37675,8 @@ public:
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
         while (count < stacks * 6) count *= 2;
+        slots_.reserve(count);
+        ask_for_large_pages(slots_.data(), count * sizeof(slot));
         slots_.resize(count);
     }
 
@@ -37674,6 +37720,8 @@ private:
 
     void grow() {
         list<slot> larger{paths_.memory()};
+        larger.reserve(slots_.size() * 2);
+        ask_for_large_pages(larger.data(), slots_.size() * 2 * sizeof(slot));
         larger.resize(slots_.size() * 2);
         for (std::size_t i = 1; i < paths_.size(); ++i) {
             const page_path& path = paths_[i];
@@ -38617,36 +38665,52 @@ public:
           frames_by_address_(memory),
           frames_(memory),
           known_frames_(memory),
+          new_frames_(memory),
           frame_numbers_(memory),
           paths_(memory),
-          places_by_address_(memory),
-          places_(memory) {}
+          near_texts_(memory),
+          near_places_(memory),
+          near_frames_(memory),
+          places_(memory) {
+        near_texts_.resize(near_text_count);
+        near_places_.resize(near_place_count);
+    }
 
     void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
 
     std::uint32_t text_number(const char* shown) {
+        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_text_count - 1)];
+        if (near.address == shown) return near.number;
         const auto known = by_address_.insert(shown);
         if (known.is_new) {
             const auto at = texts_.insert(text{shown});
             if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
             known.value = at.value;
         }
+        near = {shown, known.value};
         return known.value;
     }
 
-    // Of the next row or stack whose path number_paths() is to give: it needs them no more.
+    // Of the next row or stack whose path number_paths() is to give: it needs them no more, if they
+    // have no numbers. All of a few come from one source.
     void meet_frames(const numbered_frames& frames) {
         std::size_t at = frame_numbers_.size();
         frame_numbers_.resize(at + frames.count);
-        for (std::size_t k = 0; k < frames.count; ++k) {
-            frame_numbers_[at++] = frame_number(frames, k);
+        if (frames.numbers == nullptr) {
+            for (std::size_t k = 0; k < frames.count; ++k) {
+                frame_numbers_[at++] = number_by_address(frames.frames[k]);
+            }
+            return;
         }
+        source_frames_ = frames.frames;
+        for (std::size_t k = 0; k < frames.count; ++k) frame_numbers_[at++] = frames.numbers[k];
     }
 
     // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
     // are followed in parallel: each step waits for memory, and these waits can overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
+        if (source_frames_ != nullptr) number_frames();
         std::size_t begin[at_once];
         std::size_t deepest = 0;
         std::size_t next = 0;
@@ -38671,19 +38735,29 @@ public:
         frame_numbers_.clear();
     }
 
-    // The number of the place of a row or a stack.
+    // Writes the numbers of the places of up to `at_once` rows or stacks to `places`.
+    template <class Row>
+    void number_places(const Row* rows, std::size_t count, std::uint32_t* places) {
+        page_place made[at_once];
+        for (std::size_t i = 0; i < count; ++i) {
+            const place_address here = address_of_place(rows[i]);
+            const near_place& near = near_of(here);
+            places[i] = near.place == here ? near.number : unknown;
+            if (places[i] != unknown) continue;
+            made[i] = place_of(here);
+            places_.expect(made[i]);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            if (places[i] == unknown) places[i] = number_of(made[i], address_of_place(rows[i]));
+        }
+    }
+
+    // The number of the place of one of them.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
-        const std::uint64_t offset = row.line == 0 ? row.offset : 0;
-        const auto line = static_cast<std::uint32_t>(row.line);
-        const auto known = places_by_address_.insert(
-            {row.file, row.type, row.function, row.type_source, offset, line});
-        if (!known.is_new) return known.value;
-        const auto at =
-            places_.insert({text_number(row.file), line, text_number(row.type),
-                            text_number(row.function), offset, text_number(row.type_source)});
-        if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
-        return known.value = at.value;
+        std::uint32_t place = 0;
+        number_places(&row, 1, &place);
+        return place;
     }
 
     // Each in the order of the numbers: texts and places as keys.
@@ -38693,32 +38767,123 @@ public:
     const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
 
 private:
-    std::uint32_t frame_number(const numbered_frames& frames, std::size_t at) {
-        return known_frames_.find(
-            frames, at, [this](const snapshot::frame& frame) { return frame_number(frame); });
+    // What was asked for lately is found here at once.
+    static constexpr std::size_t near_text_count = 2048;
+    static constexpr std::size_t near_place_count = 8192;
+    static constexpr std::size_t near_frame_count = 8192;
+    struct near_text {
+        const char* address;  // null: none
+        std::uint32_t number;
+    };
+    struct near_place {
+        place_address place;  // without a file: none
+        std::uint32_t number;
+    };
+    struct near_frame {
+        frame_address frame;  // without a function: none
+        std::uint32_t number;
+    };
+    struct new_frame {
+        page_frame frame;
+        std::size_t at;       // in frame_numbers_
+        std::uint32_t given;  // by the source
+    };
+
+    static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+
+    template <class Row>
+    static place_address address_of_place(const Row& row) noexcept {
+        return {row.file,
+                row.type,
+                row.function,
+                row.type_source,
+                row.line == 0 ? row.offset : 0,
+                static_cast<std::uint32_t>(row.line)};
     }
-    std::uint32_t frame_number(const snapshot::frame& frame) {
-        const bool is_named = frame.function[0] != '\0';
-        const auto line = static_cast<std::uint32_t>(frame.line);
-        const std::uint64_t offset = is_named ? 0 : frame.offset;
-        const auto at = frames_by_address_.insert(
-            {frame.function, frame.file, frame.module, offset, line, frame.is_inlined});
-        if (!at.is_new) return at.value;
-        const auto known =
-            frames_.insert({text_number(frame.function), text_number(frame.file), line,
-                            text_number(frame.module), offset, frame.is_inlined});
+    near_place& near_of(const place_address& place) const noexcept {
+        return near_places_[hash_of_key(place) & (near_place_count - 1)];
+    }
+    page_place place_of(const place_address& here) {
+        const std::uint32_t file = text_number(here.file);
+        const std::uint32_t type = text_number(here.type);
+        const std::uint32_t function = text_number(here.function);
+        return {file, here.line, type, function, here.offset, text_number(here.type_source)};
+    }
+    std::uint32_t number_of(const page_place& place, const place_address& here) {
+        const auto known = places_.insert(place);
+        if (known.is_new) known.value = static_cast<std::uint32_t>(places_.size() - 1);
+        near_of(here) = {here, known.value};
+        return known.value;
+    }
+
+    // Replaces the numbers of the source by those of the page. New frames are looked up in
+    // parallel, too.
+    void number_frames() {
+        for (std::size_t i = 0; i < frame_numbers_.size(); ++i) {
+            const std::uint32_t given = frame_numbers_[i];
+            if (given >= known_frames_.size()) known_frames_.resize(given + std::size_t{1});
+            if (known_frames_[given] != 0) {
+                frame_numbers_[i] = known_frames_[given] - 1;
+                continue;
+            }
+            new_frames_.push_back({frame_of(source_frames_[given]), i, given});
+            frames_.expect(new_frames_.back().frame);
+        }
+        for (const new_frame& each : new_frames_) {
+            std::uint32_t& known = known_frames_[each.given];
+            if (known == 0) known = number_of(each.frame) + 1;
+            frame_numbers_[each.at] = known - 1;
+        }
+        new_frames_.cut(0);
+        source_frames_ = nullptr;
+    }
+
+    std::uint32_t number_by_address(const snapshot::frame& frame) {
+        const frame_address here{frame.function,
+                                 frame.file,
+                                 frame.module,
+                                 shown_offset(frame),
+                                 static_cast<std::uint32_t>(frame.line),
+                                 frame.is_inlined};
+        if (near_frames_.empty()) near_frames_.resize(near_frame_count);
+        near_frame& near = near_frames_[hash_of_key(here) & (near_frame_count - 1)];
+        if (near.frame == here) return near.number;
+        const auto at = frames_by_address_.insert(here);
+        if (at.is_new) at.value = number_of(frame_of(frame));
+        near = {here, at.value};
+        return at.value;
+    }
+    page_frame frame_of(const snapshot::frame& frame) {
+        const std::uint32_t function = text_number(frame.function);
+        const std::uint32_t file = text_number(frame.file);
+        return {function,
+                file,
+                static_cast<std::uint32_t>(frame.line),
+                text_number(frame.module),
+                shown_offset(frame),
+                frame.is_inlined};
+    }
+    std::uint32_t number_of(const page_frame& frame) {
+        const auto known = frames_.insert(frame);
         if (known.is_new) known.value = static_cast<std::uint32_t>(frames_.size() - 1);
-        return at.value = known.value;
+        return known.value;
+    }
+    static std::uint64_t shown_offset(const snapshot::frame& frame) noexcept {
+        return frame.function[0] != '\0' ? 0 : frame.offset;
     }
 
     table<const void*, std::uint32_t> by_address_;
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    numbers_of_frames known_frames_;
-    list<std::uint32_t> frame_numbers_;  // of the rows at hand
+    list<std::uint32_t> known_frames_;  // by the number in the source, plus 1; 0: not met yet
+    list<new_frame> new_frames_;
+    const snapshot::frame* source_frames_ = nullptr;  // null: frame_numbers_ are those of the page
+    list<std::uint32_t> frame_numbers_;               // of the rows at hand
     page_paths paths_;
-    table<place_address, std::uint32_t> places_by_address_;
+    list<near_text> near_texts_;    // by hash
+    list<near_place> near_places_;  // by hash
+    list<near_frame> near_frames_;  // by hash
     table<page_place, std::uint32_t> places_;
 };
 
@@ -38976,13 +39141,13 @@ private:
 
     // Writes a row, a stack, or what one thread has allocated there.
     template <class Row>
-    void write_stack(const Row& of, std::uint32_t path, const stack_numbers& numbers,
-                     std::size_t thread) {
+    void write_stack(const Row& of, std::uint32_t path, std::uint32_t place,
+                     const stack_numbers& numbers, std::size_t thread) {
         const bool has_user = of.user_frame < of.frame_count;
         separate(stack_count_++);
         number_row row;
         row.add(path);
-        row.add(names_.place_number(of));
+        row.add(place);
         row.add(has_user ? of.user_frame : 0);
         add_amount(row, numbers.bytes);
         add_amount(row, numbers.objects);
@@ -38996,21 +39161,21 @@ private:
         }
         out_ << row.view();
     }
-    void write_one(const snapshot::stack& stack, std::uint32_t path) {
+    void write_one(const snapshot::stack& stack, std::uint32_t path, std::uint32_t place) {
         bool has_parts = false;
         if (has_threads_) {
             for_each_part(stack, [&](const snapshot::thread_part& part) {
                 has_parts = true;
-                write_stack(stack, path, numbers_of(part), part.thread);
+                write_stack(stack, path, place, numbers_of(part), part.thread);
             });
         }
-        if (!has_parts) write_stack(stack, path, numbers_of(stack), 0);
+        if (!has_parts) write_stack(stack, path, place, numbers_of(stack), 0);
     }
-    void write_one(const snapshot::row& row, std::uint32_t path) {
+    void write_one(const snapshot::row& row, std::uint32_t path, std::uint32_t place) {
         stack_numbers alive;
         alive.objects = row.objects;
         alive.bytes = row.bytes;
-        write_stack(row, path, alive, 0);
+        write_stack(row, path, place, alive, 0);
     }
 
     // A few at a time; their frames are needed only until they are met.
@@ -39029,7 +39194,9 @@ private:
     void write_few(few_rows<Row>& few) {
         std::uint32_t paths[page_names::at_once];
         names_.number_paths(few.rows, few.count, paths);
-        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i]);
+        std::uint32_t places[page_names::at_once];
+        names_.number_places(few.rows, few.count, places);
+        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i], places[i]);
         few.count = 0;
     }
 
@@ -41781,11 +41948,13 @@ public:
           locations_(job.memory),
           strings_(job.memory),
           functions_(job.memory),
+          near_functions_(job.memory),
           mappings_(job.memory),
           thread_labels_(job.memory),
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
+        near_functions_.resize(near_function_count);
         strings_.number_of_text("");  // every profile must begin with it
     }
 
@@ -41823,6 +41992,11 @@ private:
         friend std::uint64_t hash_of_key(const function_key& key) noexcept {
             return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
         }
+    };
+    static constexpr std::size_t near_function_count = 16384;
+    struct near_function {
+        const char *name, *file;
+        std::uint32_t number;
     };
     struct mapping {
         snapshot::module module;
@@ -41957,7 +42131,17 @@ private:
         return last_type_string_;
     }
 
+    // A function has a frame for each of its lines, and each with the same texts.
     std::uint32_t function_of(const snapshot::frame& frame) {
+        if (is_empty(frame.function)) return new_function_of(frame);
+        near_function& near =
+            near_functions_[plain::hash_of_key(frame.function) & (near_function_count - 1)];
+        if (near.name != frame.function || near.file != frame.file) {
+            near = {frame.function, frame.file, new_function_of(frame)};
+        }
+        return near.number;
+    }
+    std::uint32_t new_function_of(const snapshot::frame& frame) {
         std::uint64_t name = 0;
         if (!is_empty(frame.function)) {
             name = printable_string(frame.function);
@@ -42075,6 +42259,7 @@ private:
     location_book locations_;
     text_numbers strings_;
     table<function_key, std::uint32_t> functions_;
+    list<near_function> near_functions_;  // by hash; without a name: none
     list<mapping> mappings_;
     list<text> thread_labels_;
     list<char> numbers_;  // room for those of a sample
@@ -42976,95 +43161,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
 
-// text_timeline.hpp - the time series of a window as one line of bars.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
-#define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::size_t most_bars = 60;
-constexpr std::size_t most_marks = 40;
-
-// The points that have names, one line for each.
-inline void write_marks(text_out& out, const snapshot::window_info& info) {
-    std::size_t shown = 0;
-    std::size_t left_out = 0;
-    for (std::size_t i = 0; i < info.moment_count; ++i) {
-        const snapshot::moment& each = info.moments[i];
-        if (each.mark[0] == '\0') continue;
-        if (shown == most_marks) {
-            ++left_out;
-            continue;
-        }
-        ++shown;
-        arena parts;
-        text_out time{parts};
-        text_out bytes{parts};
-        write_duration(time, each.at_ns);
-        if (info.record == recording::sampled) bytes << '~';
-        write_bytes(bytes, each.live_bytes);
-        write_right(out, time.view(), 15);
-        out << "  ";
-        write_right(out, bytes.view(), 10);
-        out << "  ";
-        write_printable(out, each.mark);
-        out << '\n';
-    }
-    if (left_out != 0) out << "  and " << decimal{left_out} << " more marks\n";
-}
-
-// Writes nothing if there are fewer than two points.
-inline void write_timeline(text_out& out, const snapshot::window_info& info) {
-    if (info.moment_count < 2) return;
-    const snapshot::moment* const last = info.moments + info.moment_count - 1;
-    struct {
-        std::uint64_t bytes;
-        bool has_point;
-    } bars[most_bars] = {};
-    const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
-    const double bars_per_ns =
-        static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);
-    std::uint64_t least = ~std::uint64_t{0};
-    std::uint64_t most = 0;
-    for (std::size_t i = 0; i < info.moment_count; ++i) {
-        const std::uint64_t bytes = info.moments[i].live_bytes;
-        if (bytes < least) least = bytes;
-        if (bytes > most) most = bytes;
-        auto at =
-            static_cast<std::size_t>(static_cast<double>(info.moments[i].at_ns) * bars_per_ns);
-        if (at >= count) at = count - 1;
-        if (!bars[at].has_point || bytes > bars[at].bytes) bars[at].bytes = bytes;
-        bars[at].has_point = true;
-    }
-    out << "\nalive over time  ";
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (bars[i].has_point) bytes = bars[i].bytes;
-        const double share =
-            most == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(most);
-        const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
-        out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
-    }
-    const char* const mark = info.record == recording::sampled ? "~" : "";
-    out << "  " << mark;
-    write_bytes(out, least);
-    out << " to " << mark;
-    write_bytes(out, most);
-    out << "; " << decimal{info.moment_count} << " points in ";
-    write_duration(out, last->at_ns);
-    out << '\n';
-    write_marks(out, info);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
-
 // terminal_width.hpp - whether the output is a terminal, its width, and whether it shows colours.
 
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
@@ -43120,6 +43216,120 @@ inline bool terminal_wants_color(int descriptor) noexcept {
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
+
+// text_timeline.hpp - the time series of a window as one line of bars.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t most_bars = 60;
+constexpr std::size_t most_marks = 40;
+
+// The points that have names, one line for each.
+inline void write_marks(text_out& out, const snapshot::window_info& info) {
+    std::size_t shown = 0;
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const snapshot::moment& each = info.moments[i];
+        if (each.mark[0] == '\0') continue;
+        if (shown == most_marks) {
+            ++left_out;
+            continue;
+        }
+        ++shown;
+        arena parts;
+        text_out time{parts};
+        text_out bytes{parts};
+        write_duration(time, each.at_ns);
+        if (info.record == recording::sampled) bytes << '~';
+        write_bytes(bytes, each.live_bytes);
+        write_right(out, time.view(), 15);
+        out << "  ";
+        write_right(out, bytes.view(), 10);
+        out << "  ";
+        write_printable(out, each.mark);
+        out << '\n';
+    }
+    if (left_out != 0) out << "  and " << decimal{left_out} << " more marks\n";
+}
+
+// Whether a locale, such as en_US.UTF-8, names UTF-8.
+inline bool is_utf8_locale(const char* locale) noexcept {
+    for (; *locale != '\0'; ++locale) {
+        if (::strncasecmp(locale, "utf-8", 5) == 0 || ::strncasecmp(locale, "utf8", 4) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Files and pipes get UTF-8, whatever the locale of this process. A terminal gets what its locale
+// says: that of the first of these variables which is set and not empty.
+inline bool may_have_utf8_bars(int descriptor) noexcept {
+    if (descriptor < 0 || !is_terminal(descriptor)) return true;
+    for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* const locale = ::secure_getenv(variable);
+        if (locale != nullptr && *locale != '\0') return is_utf8_locale(locale);
+    }
+    return false;
+}
+
+// Writes nothing if there are fewer than two points.
+inline void write_timeline(text_out& out, const snapshot::window_info& info, bool has_utf8_bars) {
+    if (info.moment_count < 2) return;
+    const snapshot::moment* const last = info.moments + info.moment_count - 1;
+    struct {
+        std::uint64_t bytes;
+        bool has_point;
+    } bars[most_bars] = {};
+    const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
+    const double bars_per_ns =
+        static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const std::uint64_t bytes = info.moments[i].live_bytes;
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+        auto at =
+            static_cast<std::size_t>(static_cast<double>(info.moments[i].at_ns) * bars_per_ns);
+        if (at >= count) at = count - 1;
+        if (!bars[at].has_point || bytes > bars[at].bytes) bars[at].bytes = bytes;
+        bars[at].has_point = true;
+    }
+    out << "\nalive over time  ";
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bars[i].has_point) bytes = bars[i].bytes;
+        const double share =
+            most == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(most);
+        const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
+        if (has_utf8_bars) {
+            out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
+        } else {
+            out << "_.:-=+*#"[eighths];
+        }
+    }
+    const char* const mark = info.record == recording::sampled ? "~" : "";
+    out << "  " << mark;
+    write_bytes(out, least);
+    out << " to " << mark;
+    write_bytes(out, most);
+    out << "; " << decimal{info.moment_count} << " points in ";
+    write_duration(out, last->at_ns);
+    out << '\n';
+    write_marks(out, info);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
 
 // report_rows.hpp - selects and orders the rows of a snapshot that a report shows.
 
@@ -43655,7 +43865,7 @@ namespace detail {
 inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
                               int descriptor) {
     write_report(out, rows, wanted, descriptor);
-    write_timeline(out, rows.info());
+    write_timeline(out, rows.info(), may_have_utf8_bars(descriptor));
     write_memory(out, rows.info());
     write_text_details(out, rows, wanted, width_for(wanted, descriptor));
 }
@@ -44277,30 +44487,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
-// large_pages.hpp - asks for large pages for memory that will be written from end to end.
-
-#ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
-#define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-inline void ask_for_large_pages(const void* piece, std::size_t bytes) noexcept {
-    constexpr std::uintptr_t large_page = std::uintptr_t{1} << 21U;
-    const auto begin = reinterpret_cast<std::uintptr_t>(piece);
-    const std::uintptr_t first = (begin + large_page - 1) / large_page * large_page;
-    const std::uintptr_t last = (begin + bytes) / large_page * large_page;
-    if (piece == nullptr || last <= first) return;
-    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
-
 // saved_records.hpp - reads the records of a saved snapshot.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -44578,6 +44764,35 @@ inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+
+// unreadable_file.hpp - says why a file cannot be read: it is not there, or it is a folder.
+
+#ifndef ALLOCSCOPE_SAVED_UNREADABLE_FILE_HPP
+#define ALLOCSCOPE_SAVED_UNREADABLE_FILE_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// A sentence about a path that file_reader could not open.
+inline const char* why_unreadable(const char* path) noexcept {
+    struct stat facts {};
+    if (path == nullptr) return "a path is needed";
+    if (::stat(path, &facts) != 0) {
+        const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+        return is_missing ? "there is no such file" : "it may not be read";
+    }
+    if (S_ISDIR(facts.st_mode)) return "it is a folder; name a file in it";
+    if (S_ISFIFO(facts.st_mode)) return "it is a pipe; write its contents to a file first";
+    if (!S_ISREG(facts.st_mode)) return "it is a device or a socket, not a file";
+    return "it may not be read";
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SAVED_UNREADABLE_FILE_HPP
 
 // load_snapshot.hpp - reads a snapshot from its file.
 
@@ -44998,7 +45213,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
     const pause_recording quietly;
     const file_reader file{path};
     if (!file.is_open()) {
-        error = load_problem(path, "there is no such file, or it may not be read");
+        error = load_problem(path, why_unreadable(path));
         return false;
     }
     const bool has_memory = is_done_with_memory([&] {
@@ -45088,8 +45303,27 @@ struct saved_stack_source {
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
+    // The frames of a stack lie anywhere: fetched are the record that says where, then the bytes,
+    // then the innermost frame, which is the one that no stack before has had.
+    static void expect(const void* of, std::size_t number) noexcept {
+        const loaded_parts& parts = parts_of(of);
+        if (number + 3 * step_ahead >= parts.sums.size()) return;
+        const auto stack_ahead = [&](std::size_t steps) -> const saved_stack& {
+            return parts.stacks[frames_number_of(parts, number + steps * step_ahead)];
+        };
+        __builtin_prefetch(&stack_ahead(3));
+        __builtin_prefetch(stack_ahead(2).frame_numbers.data());
+        const saved_stack& next = stack_ahead(1);
+        if (next.frame_count == 0) return;
+        saved_fields numbers{next.frame_numbers};
+        const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
+        __builtin_prefetch(&frame);
+        __builtin_prefetch(&frame.offset);
+    }
 
 private:
+    static constexpr std::size_t step_ahead = 6;
+
     static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
         return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
     }
@@ -45106,6 +45340,7 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
             &saved_stack_source::frames,
             &saved_stack_source::frames_of_row,
             &saved_stack_source::frame_at,
+            &saved_stack_source::expect,
             parts.sums.size(),
             parts.modules.data(),
             parts.modules.size(),
@@ -45390,6 +45625,7 @@ public:
                 [](const void* of, std::size_t number, std::size_t depth, bool is_from_main) {
                     return self(of).frame_at(number, depth, is_from_main);
                 },
+                nullptr,
                 count(),
                 modules_.data(),
                 modules_.size(),

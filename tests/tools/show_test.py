@@ -3,6 +3,7 @@
 usage: show_test.py PROGRAM COMPILER
 """
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -340,7 +341,15 @@ def refuses(show, folder, old):
     assert '--min-bytes is "5TB"; it must be a whole number, such as 4096, 64K, 10MiB' in \
         show("show", "--min-bytes", "5TB", old, code=2)
     assert "--rows needs a value" in show("show", old, "--rows", code=2)
-    assert "there is no such file" in show("show", folder / "none.allocscope", code=2)
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    for words in (["show"], ["diff", old], ["convert"]):
+        def refused(path):
+            last = ["x.json"] if words == ["convert"] else []
+            return show(*words, path, *last, code=2)
+        assert "there is no such file" in refused(folder / "none.allocscope")
+        assert "it is a folder" in refused(folder)
+        assert "it is a pipe" in refused(pipe)
     damaged = folder / "damaged.allocscope"
     damaged.write_bytes(old.read_bytes()[:-9])
     assert "it is damaged at byte" in show("show", damaged, code=2)

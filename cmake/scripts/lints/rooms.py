@@ -24,7 +24,7 @@ ROOMS = {
     "measure": (8, False, "base link snapshot"),
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot grouping measure"),
-    "page": (9, False, "base plain snapshot grouping"),
+    "page": (9, False, "base platform plain snapshot grouping"),
     "saved": (10, False, "base platform plain binary snapshot grouping measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),

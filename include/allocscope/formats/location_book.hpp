@@ -51,6 +51,7 @@ public:
     explicit location_book(arena& memory)
         : frames_(memory, frames_differ_by::address),
           locations_(memory),
+          around_(memory),
           of_frame_(memory),
           of_number_(memory) {}
 
@@ -71,19 +72,17 @@ public:
 
     // Numbers are from 1 to size(); some are only the inner part of others.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
-    bool is_met(std::uint32_t number) const noexcept {
-        return locations_.begin()[number - 1].value.is_met;
-    }
+    bool is_met(std::uint32_t number) const noexcept { return locations_[number - 1].is_met; }
 
     // The frame that was not inlined, if the stack has it.
     const snapshot::frame& outermost(std::uint32_t number) const noexcept {
-        return frames_[locations_.begin()[number - 1].key.frame];
+        return frames_[locations_[number - 1].key.frame];
     }
 
     // Innermost first.
     template <class Work>
     void for_each_frame(std::uint32_t number, const Work& work) const {
-        const location_key key = locations_.begin()[number - 1].key;
+        const location_key key = locations_[number - 1].key;
         if (key.inner != 0) for_each_frame(key.inner, work);
         work(frames_[key.frame]);
     }
@@ -92,16 +91,16 @@ public:
 
 private:
     struct location {
-        std::uint32_t number;
+        location_key key;
         bool is_met;
     };
 
     std::uint32_t new_location(const numbered_frames& frames, std::size_t& at) {
         std::uint32_t number = location_alone(frames, at);
         while (frames[at++].is_inlined && at < frames.count) {
-            number = location_of({number, frames_.number_of(frames, at)});
+            number = location_around({number, frames_.number_of(frames, at)});
         }
-        locations_.begin()[number - 1].value.is_met = true;
+        locations_[number - 1].is_met = true;
         return number;
     }
 
@@ -109,17 +108,23 @@ private:
     std::uint32_t location_alone(const numbered_frames& frames, std::size_t at) {
         const std::uint32_t number = frames_.number_of(frames, at);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);
-        if (of_frame_[number] == 0) of_frame_[number] = location_of({0, number});
+        if (of_frame_[number] == 0) of_frame_[number] = added({0, number});
         return of_frame_[number];
     }
-    std::uint32_t location_of(location_key key) {
-        const auto known = locations_.insert(key);
-        if (known.is_new) known.value.number = static_cast<std::uint32_t>(locations_.size());
-        return known.value.number;
+    // Of a frame with a location that is inlined there.
+    std::uint32_t location_around(location_key key) {
+        const auto known = around_.insert(key);
+        if (known.is_new) known.value = added(key);
+        return known.value;
+    }
+    std::uint32_t added(location_key key) {
+        locations_.push_back({key, false});
+        return static_cast<std::uint32_t>(locations_.size());
     }
 
     frame_book frames_;
-    table<location_key, location> locations_;
+    list<location> locations_;
+    table<location_key, std::uint32_t> around_;
     list<std::uint32_t> of_frame_;
     list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };

@@ -103,11 +103,13 @@ public:
           locations_(job.memory),
           strings_(job.memory),
           functions_(job.memory),
+          near_functions_(job.memory),
           mappings_(job.memory),
           thread_labels_(job.memory),
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
+        near_functions_.resize(near_function_count);
         strings_.number_of_text("");  // every profile must begin with it
     }
 
@@ -145,6 +147,11 @@ private:
         friend std::uint64_t hash_of_key(const function_key& key) noexcept {
             return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
         }
+    };
+    static constexpr std::size_t near_function_count = 16384;
+    struct near_function {
+        const char *name, *file;
+        std::uint32_t number;
     };
     struct mapping {
         snapshot::module module;
@@ -279,7 +286,17 @@ private:
         return last_type_string_;
     }
 
+    // A function has a frame for each of its lines, and each with the same texts.
     std::uint32_t function_of(const snapshot::frame& frame) {
+        if (is_empty(frame.function)) return new_function_of(frame);
+        near_function& near =
+            near_functions_[plain::hash_of_key(frame.function) & (near_function_count - 1)];
+        if (near.name != frame.function || near.file != frame.file) {
+            near = {frame.function, frame.file, new_function_of(frame)};
+        }
+        return near.number;
+    }
+    std::uint32_t new_function_of(const snapshot::frame& frame) {
         std::uint64_t name = 0;
         if (!is_empty(frame.function)) {
             name = printable_string(frame.function);
@@ -397,6 +414,7 @@ private:
     location_book locations_;
     text_numbers strings_;
     table<function_key, std::uint32_t> functions_;
+    list<near_function> near_functions_;  // by hash; without a name: none
     list<mapping> mappings_;
     list<text> thread_labels_;
     list<char> numbers_;  // room for those of a sample

@@ -160,6 +160,7 @@ public:
                 [](const void* of, std::size_t number, std::size_t depth, bool is_from_main) {
                     return self(of).frame_at(number, depth, is_from_main);
                 },
+                nullptr,
                 count(),
                 modules_.data(),
                 modules_.size(),

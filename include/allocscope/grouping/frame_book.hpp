@@ -119,8 +119,9 @@ public:
     }
 
     std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
+        if (frames.numbers == nullptr) return number_of(frames[at]);
         return known_.find(frames, at,
-                           [this](const snapshot::frame& frame) { return number_of(frame); });
+                           [this](const snapshot::frame& frame) { return number_by_texts(frame); });
     }
 
     std::size_t size() const noexcept { return frames_.size(); }

@@ -97,6 +97,8 @@ struct stack_source {
     // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
+    // Says that this one will be asked for soon; past the last it does nothing. Null: no need.
+    void (*expect)(const void* of, std::size_t number);
     std::size_t count;
     const snapshot::module* modules;
     std::size_t module_count;
@@ -133,6 +135,7 @@ public:
         memory.allocate(1);  // else its first block would come and go with each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
+            if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);
             work(stack(i), frames(i, memory));
         }
     }

@@ -7,7 +7,8 @@
 //
 // A cohort belongs to one thread, so it costs the threads nothing to be distinguished later. A
 // thread is identified by its instance (state/thread_state.hpp). The kernel is asked for its name
-// only now, so a thread that has ended has no name.
+// only now, so a thread that has ended has no name. The command that records another process has
+// read the names while that ran.
 
 #ifndef ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
@@ -32,6 +33,9 @@
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
+
+// The name of a thread of another process, which is reported on here; null: there is none.
+ALLOCSCOPE_HIDDEN inline const char* (*name_from_outside)(std::uint32_t instance) = nullptr;
 
 // 0 if the thread has ended, or belongs to another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
@@ -79,7 +83,9 @@ public:
             numbers_[instance] = threads_.size();
             const std::uint64_t number = number_of(instance);
             const std::int32_t task = number != 0 ? task_of_instance(instance) : 0;
-            threads_.push_back({number, name_of_task(memory_, task), process_id_});
+            const char* const name = name_from_outside != nullptr ? name_from_outside(instance)
+                                                                  : name_of_task(memory_, task);
+            threads_.push_back({number, name, process_id_});
         }
     }
 

@@ -247,13 +247,13 @@ private:
 
     // Writes a row, a stack, or what one thread has allocated there.
     template <class Row>
-    void write_stack(const Row& of, std::uint32_t path, const stack_numbers& numbers,
-                     std::size_t thread) {
+    void write_stack(const Row& of, std::uint32_t path, std::uint32_t place,
+                     const stack_numbers& numbers, std::size_t thread) {
         const bool has_user = of.user_frame < of.frame_count;
         separate(stack_count_++);
         number_row row;
         row.add(path);
-        row.add(names_.place_number(of));
+        row.add(place);
         row.add(has_user ? of.user_frame : 0);
         add_amount(row, numbers.bytes);
         add_amount(row, numbers.objects);
@@ -267,21 +267,21 @@ private:
         }
         out_ << row.view();
     }
-    void write_one(const snapshot::stack& stack, std::uint32_t path) {
+    void write_one(const snapshot::stack& stack, std::uint32_t path, std::uint32_t place) {
         bool has_parts = false;
         if (has_threads_) {
             for_each_part(stack, [&](const snapshot::thread_part& part) {
                 has_parts = true;
-                write_stack(stack, path, numbers_of(part), part.thread);
+                write_stack(stack, path, place, numbers_of(part), part.thread);
             });
         }
-        if (!has_parts) write_stack(stack, path, numbers_of(stack), 0);
+        if (!has_parts) write_stack(stack, path, place, numbers_of(stack), 0);
     }
-    void write_one(const snapshot::row& row, std::uint32_t path) {
+    void write_one(const snapshot::row& row, std::uint32_t path, std::uint32_t place) {
         stack_numbers alive;
         alive.objects = row.objects;
         alive.bytes = row.bytes;
-        write_stack(row, path, alive, 0);
+        write_stack(row, path, place, alive, 0);
     }
 
     // A few at a time; their frames are needed only until they are met.
@@ -300,7 +300,9 @@ private:
     void write_few(few_rows<Row>& few) {
         std::uint32_t paths[page_names::at_once];
         names_.number_paths(few.rows, few.count, paths);
-        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i]);
+        std::uint32_t places[page_names::at_once];
+        names_.number_places(few.rows, few.count, places);
+        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i], places[i]);
         few.count = 0;
     }
 

@@ -118,36 +118,52 @@ public:
           frames_by_address_(memory),
           frames_(memory),
           known_frames_(memory),
+          new_frames_(memory),
           frame_numbers_(memory),
           paths_(memory),
-          places_by_address_(memory),
-          places_(memory) {}
+          near_texts_(memory),
+          near_places_(memory),
+          near_frames_(memory),
+          places_(memory) {
+        near_texts_.resize(near_text_count);
+        near_places_.resize(near_place_count);
+    }
 
     void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
 
     std::uint32_t text_number(const char* shown) {
+        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_text_count - 1)];
+        if (near.address == shown) return near.number;
         const auto known = by_address_.insert(shown);
         if (known.is_new) {
             const auto at = texts_.insert(text{shown});
             if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
             known.value = at.value;
         }
+        near = {shown, known.value};
         return known.value;
     }
 
-    // Of the next row or stack whose path number_paths() is to give: it needs them no more.
+    // Of the next row or stack whose path number_paths() is to give: it needs them no more, if they
+    // have no numbers. All of a few come from one source.
     void meet_frames(const numbered_frames& frames) {
         std::size_t at = frame_numbers_.size();
         frame_numbers_.resize(at + frames.count);
-        for (std::size_t k = 0; k < frames.count; ++k) {
-            frame_numbers_[at++] = frame_number(frames, k);
+        if (frames.numbers == nullptr) {
+            for (std::size_t k = 0; k < frames.count; ++k) {
+                frame_numbers_[at++] = number_by_address(frames.frames[k]);
+            }
+            return;
         }
+        source_frames_ = frames.frames;
+        for (std::size_t k = 0; k < frames.count; ++k) frame_numbers_[at++] = frames.numbers[k];
     }
 
     // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
     // are followed in parallel: each step waits for memory, and these waits can overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
+        if (source_frames_ != nullptr) number_frames();
         std::size_t begin[at_once];
         std::size_t deepest = 0;
         std::size_t next = 0;
@@ -172,19 +188,29 @@ public:
         frame_numbers_.clear();
     }
 
-    // The number of the place of a row or a stack.
+    // Writes the numbers of the places of up to `at_once` rows or stacks to `places`.
+    template <class Row>
+    void number_places(const Row* rows, std::size_t count, std::uint32_t* places) {
+        page_place made[at_once];
+        for (std::size_t i = 0; i < count; ++i) {
+            const place_address here = address_of_place(rows[i]);
+            const near_place& near = near_of(here);
+            places[i] = near.place == here ? near.number : unknown;
+            if (places[i] != unknown) continue;
+            made[i] = place_of(here);
+            places_.expect(made[i]);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            if (places[i] == unknown) places[i] = number_of(made[i], address_of_place(rows[i]));
+        }
+    }
+
+    // The number of the place of one of them.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
-        const std::uint64_t offset = row.line == 0 ? row.offset : 0;
-        const auto line = static_cast<std::uint32_t>(row.line);
-        const auto known = places_by_address_.insert(
-            {row.file, row.type, row.function, row.type_source, offset, line});
-        if (!known.is_new) return known.value;
-        const auto at =
-            places_.insert({text_number(row.file), line, text_number(row.type),
-                            text_number(row.function), offset, text_number(row.type_source)});
-        if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
-        return known.value = at.value;
+        std::uint32_t place = 0;
+        number_places(&row, 1, &place);
+        return place;
     }
 
     // Each in the order of the numbers: texts and places as keys.
@@ -194,32 +220,123 @@ public:
     const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
 
 private:
-    std::uint32_t frame_number(const numbered_frames& frames, std::size_t at) {
-        return known_frames_.find(
-            frames, at, [this](const snapshot::frame& frame) { return frame_number(frame); });
+    // What was asked for lately is found here at once.
+    static constexpr std::size_t near_text_count = 2048;
+    static constexpr std::size_t near_place_count = 8192;
+    static constexpr std::size_t near_frame_count = 8192;
+    struct near_text {
+        const char* address;  // null: none
+        std::uint32_t number;
+    };
+    struct near_place {
+        place_address place;  // without a file: none
+        std::uint32_t number;
+    };
+    struct near_frame {
+        frame_address frame;  // without a function: none
+        std::uint32_t number;
+    };
+    struct new_frame {
+        page_frame frame;
+        std::size_t at;       // in frame_numbers_
+        std::uint32_t given;  // by the source
+    };
+
+    static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+
+    template <class Row>
+    static place_address address_of_place(const Row& row) noexcept {
+        return {row.file,
+                row.type,
+                row.function,
+                row.type_source,
+                row.line == 0 ? row.offset : 0,
+                static_cast<std::uint32_t>(row.line)};
     }
-    std::uint32_t frame_number(const snapshot::frame& frame) {
-        const bool is_named = frame.function[0] != '\0';
-        const auto line = static_cast<std::uint32_t>(frame.line);
-        const std::uint64_t offset = is_named ? 0 : frame.offset;
-        const auto at = frames_by_address_.insert(
-            {frame.function, frame.file, frame.module, offset, line, frame.is_inlined});
-        if (!at.is_new) return at.value;
-        const auto known =
-            frames_.insert({text_number(frame.function), text_number(frame.file), line,
-                            text_number(frame.module), offset, frame.is_inlined});
+    near_place& near_of(const place_address& place) const noexcept {
+        return near_places_[hash_of_key(place) & (near_place_count - 1)];
+    }
+    page_place place_of(const place_address& here) {
+        const std::uint32_t file = text_number(here.file);
+        const std::uint32_t type = text_number(here.type);
+        const std::uint32_t function = text_number(here.function);
+        return {file, here.line, type, function, here.offset, text_number(here.type_source)};
+    }
+    std::uint32_t number_of(const page_place& place, const place_address& here) {
+        const auto known = places_.insert(place);
+        if (known.is_new) known.value = static_cast<std::uint32_t>(places_.size() - 1);
+        near_of(here) = {here, known.value};
+        return known.value;
+    }
+
+    // Replaces the numbers of the source by those of the page. New frames are looked up in
+    // parallel, too.
+    void number_frames() {
+        for (std::size_t i = 0; i < frame_numbers_.size(); ++i) {
+            const std::uint32_t given = frame_numbers_[i];
+            if (given >= known_frames_.size()) known_frames_.resize(given + std::size_t{1});
+            if (known_frames_[given] != 0) {
+                frame_numbers_[i] = known_frames_[given] - 1;
+                continue;
+            }
+            new_frames_.push_back({frame_of(source_frames_[given]), i, given});
+            frames_.expect(new_frames_.back().frame);
+        }
+        for (const new_frame& each : new_frames_) {
+            std::uint32_t& known = known_frames_[each.given];
+            if (known == 0) known = number_of(each.frame) + 1;
+            frame_numbers_[each.at] = known - 1;
+        }
+        new_frames_.cut(0);
+        source_frames_ = nullptr;
+    }
+
+    std::uint32_t number_by_address(const snapshot::frame& frame) {
+        const frame_address here{frame.function,
+                                 frame.file,
+                                 frame.module,
+                                 shown_offset(frame),
+                                 static_cast<std::uint32_t>(frame.line),
+                                 frame.is_inlined};
+        if (near_frames_.empty()) near_frames_.resize(near_frame_count);
+        near_frame& near = near_frames_[hash_of_key(here) & (near_frame_count - 1)];
+        if (near.frame == here) return near.number;
+        const auto at = frames_by_address_.insert(here);
+        if (at.is_new) at.value = number_of(frame_of(frame));
+        near = {here, at.value};
+        return at.value;
+    }
+    page_frame frame_of(const snapshot::frame& frame) {
+        const std::uint32_t function = text_number(frame.function);
+        const std::uint32_t file = text_number(frame.file);
+        return {function,
+                file,
+                static_cast<std::uint32_t>(frame.line),
+                text_number(frame.module),
+                shown_offset(frame),
+                frame.is_inlined};
+    }
+    std::uint32_t number_of(const page_frame& frame) {
+        const auto known = frames_.insert(frame);
         if (known.is_new) known.value = static_cast<std::uint32_t>(frames_.size() - 1);
-        return at.value = known.value;
+        return known.value;
+    }
+    static std::uint64_t shown_offset(const snapshot::frame& frame) noexcept {
+        return frame.function[0] != '\0' ? 0 : frame.offset;
     }
 
     table<const void*, std::uint32_t> by_address_;
     table<text, std::uint32_t> texts_;
     table<frame_address, std::uint32_t> frames_by_address_;
     table<page_frame, std::uint32_t> frames_;
-    numbers_of_frames known_frames_;
-    list<std::uint32_t> frame_numbers_;  // of the rows at hand
+    list<std::uint32_t> known_frames_;  // by the number in the source, plus 1; 0: not met yet
+    list<new_frame> new_frames_;
+    const snapshot::frame* source_frames_ = nullptr;  // null: frame_numbers_ are those of the page
+    list<std::uint32_t> frame_numbers_;               // of the rows at hand
     page_paths paths_;
-    table<place_address, std::uint32_t> places_by_address_;
+    list<near_text> near_texts_;    // by hash
+    list<near_place> near_places_;  // by hash
+    list<near_frame> near_frames_;  // by hash
     table<page_place, std::uint32_t> places_;
 };
 

@@ -21,6 +21,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
+#include <allocscope/platform/large_pages.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
@@ -47,6 +48,8 @@ public:
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
         while (count < stacks * 6) count *= 2;
+        slots_.reserve(count);
+        ask_for_large_pages(slots_.data(), count * sizeof(slot));
         slots_.resize(count);
     }
 
@@ -90,6 +93,8 @@ private:
 
     void grow() {
         list<slot> larger{paths_.memory()};
+        larger.reserve(slots_.size() * 2);
+        ask_for_large_pages(larger.data(), slots_.size() * 2 * sizeof(slot));
         larger.resize(slots_.size() * 2);
         for (std::size_t i = 1; i < paths_.size(); ++i) {
             const page_path& path = paths_[i];

@@ -171,6 +171,11 @@ public:
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
+    // Says that this key will be asked for soon.
+    ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
+        if (raw_.count != 0) __builtin_prefetch(raw_.slots + (hash_of_key(key) & (raw_.count - 1)));
+    }
+
     struct place {
         Value& value;
         bool is_new;

@@ -48,7 +48,7 @@ namespace detail {
 inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
                               int descriptor) {
     write_report(out, rows, wanted, descriptor);
-    write_timeline(out, rows.info());
+    write_timeline(out, rows.info(), may_have_utf8_bars(descriptor));
     write_memory(out, rows.info());
     write_text_details(out, rows, wanted, width_for(wanted, descriptor));
 }

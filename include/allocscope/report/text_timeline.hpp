@@ -22,12 +22,17 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/platform/terminal_width.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/text_columns.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstddef>           // size_t
+#include <cstdint>           // uint64_t
+#include <cstdlib>           // secure_getenv
+#include <initializer_list>  // for over a list in braces
+
+#include <strings.h>  // strncasecmp
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -64,8 +69,29 @@ inline void write_marks(text_out& out, const snapshot::window_info& info) {
     if (left_out != 0) out << "  and " << decimal{left_out} << " more marks\n";
 }
 
+// Whether a locale, such as en_US.UTF-8, names UTF-8.
+inline bool is_utf8_locale(const char* locale) noexcept {
+    for (; *locale != '\0'; ++locale) {
+        if (::strncasecmp(locale, "utf-8", 5) == 0 || ::strncasecmp(locale, "utf8", 4) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Files and pipes get UTF-8, whatever the locale of this process. A terminal gets what its locale
+// says: that of the first of these variables which is set and not empty.
+inline bool may_have_utf8_bars(int descriptor) noexcept {
+    if (descriptor < 0 || !is_terminal(descriptor)) return true;
+    for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* const locale = ::secure_getenv(variable);
+        if (locale != nullptr && *locale != '\0') return is_utf8_locale(locale);
+    }
+    return false;
+}
+
 // Writes nothing if there are fewer than two points.
-inline void write_timeline(text_out& out, const snapshot::window_info& info) {
+inline void write_timeline(text_out& out, const snapshot::window_info& info, bool has_utf8_bars) {
     if (info.moment_count < 2) return;
     const snapshot::moment* const last = info.moments + info.moment_count - 1;
     struct {
@@ -94,7 +120,11 @@ inline void write_timeline(text_out& out, const snapshot::window_info& info) {
         const double share =
             most == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(most);
         const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
-        out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
+        if (has_utf8_bars) {
+            out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
+        } else {
+            out << "_.:-=+*#"[eighths];
+        }
     }
     const char* const mark = info.record == recording::sampled ? "~" : "";
     out << "  " << mark;

@@ -30,6 +30,7 @@
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
 #include <allocscope/saved/saved_records.hpp>
+#include <allocscope/saved/unreadable_file.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
@@ -453,7 +454,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
     const pause_recording quietly;
     const file_reader file{path};
     if (!file.is_open()) {
-        error = load_problem(path, "there is no such file, or it may not be read");
+        error = load_problem(path, why_unreadable(path));
         return false;
     }
     const bool has_memory = is_done_with_memory([&] {

@@ -54,8 +54,27 @@ struct saved_stack_source {
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
+    // The frames of a stack lie anywhere: fetched are the record that says where, then the bytes,
+    // then the innermost frame, which is the one that no stack before has had.
+    static void expect(const void* of, std::size_t number) noexcept {
+        const loaded_parts& parts = parts_of(of);
+        if (number + 3 * step_ahead >= parts.sums.size()) return;
+        const auto stack_ahead = [&](std::size_t steps) -> const saved_stack& {
+            return parts.stacks[frames_number_of(parts, number + steps * step_ahead)];
+        };
+        __builtin_prefetch(&stack_ahead(3));
+        __builtin_prefetch(stack_ahead(2).frame_numbers.data());
+        const saved_stack& next = stack_ahead(1);
+        if (next.frame_count == 0) return;
+        saved_fields numbers{next.frame_numbers};
+        const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
+        __builtin_prefetch(&frame);
+        __builtin_prefetch(&frame.offset);
+    }
 
 private:
+    static constexpr std::size_t step_ahead = 6;
+
     static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
         return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
     }
@@ -72,6 +91,7 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
             &saved_stack_source::frames,
             &saved_stack_source::frames_of_row,
             &saved_stack_source::frame_at,
+            &saved_stack_source::expect,
             parts.sums.size(),
             parts.modules.data(),
             parts.modules.size(),

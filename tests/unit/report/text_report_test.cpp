@@ -493,6 +493,60 @@ TEST_CASE("text report: a time series is one line of bars") {
           std::string::npos);
 }
 
+namespace {
+
+// What a terminal gets while these variables are set; "" leaves one out.
+std::string on_terminal(const snapshot& rows, const char* all, const char* type, const char* lang) {
+    struct variable {
+        const char* name;
+        const char* value;
+    };
+    for (const variable& each :
+         {variable{"LC_ALL", all}, variable{"LC_CTYPE", type}, variable{"LANG", lang}}) {
+        ::setenv(each.name, each.value, 1);
+    }
+    const int screen = ::posix_openpt(O_RDWR | O_NOCTTY);
+    if (screen < 0 || ::grantpt(screen) != 0 || ::unlockpt(screen) != 0) return {};
+    const int terminal = ::open(::ptsname(screen), O_RDWR | O_NOCTTY);
+    if (terminal < 0) return {};
+    write_text(rows, terminal);
+    std::string text(65536, '\0');
+    const ssize_t got = ::read(screen, &text[0], text.size());
+    ::close(terminal);
+    ::close(screen);
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) ::unsetenv(name);
+    return text.substr(0, static_cast<std::size_t>(got));
+}
+
+}  // namespace
+
+TEST_CASE("text report: the bars on a terminal are those of its locale, elsewhere UTF-8") {
+    allocscope_tests::info_text about;
+    about.moments = {{0, 0, 0, 0, 0, ""},
+                     {500'000'000, 1, 512, 1, 512, ""},
+                     {1'000'000'000, 2, 1024, 2, 1024, ""},
+                     {3'000'000'000, 1, 512, 2, 1024, ""}};
+    const snapshot rows = allocscope_tests::made_snapshot({}, about);
+    if (on_terminal(rows, "", "", "").empty()) return;  // there are no terminals here
+    const auto has_ascii = [&](const char* all, const char* type, const char* lang) {
+        const std::string text = on_terminal(rows, all, type, lang);
+        const bool is_ascii = text.find("alive over time  =##=  0 B to") != std::string::npos;
+        CHECK((text.find("alive over time  \u2585\u2588\u2588\u2585  0 B") == std::string::npos) ==
+              is_ascii);
+        return is_ascii;
+    };
+    CHECK_FALSE(has_ascii("", "", "de_DE.UTF-8"));
+    CHECK_FALSE(has_ascii("C.utf8", "C", "C"));
+    CHECK_FALSE(has_ascii("", "en_US.UTF-8", "C"));
+    CHECK(has_ascii("", "", "C"));
+    CHECK(has_ascii("POSIX", "en_US.UTF-8", "en_US.UTF-8"));
+    CHECK(has_ascii("", "de_DE.ISO-8859-1", "en_US.UTF-8"));
+    CHECK(has_ascii("", "", ""));
+    ::setenv("LC_ALL", "C", 1);
+    CHECK(to_text(rows).find("\u2585\u2588\u2588\u2585") != std::string::npos);
+    ::unsetenv("LC_ALL");
+}
+
 TEST_CASE("text report: a difference says how far apart the snapshots are, and in which order") {
     allocscope_tests::info_text about;
     about.window = 1;

@@ -6,6 +6,7 @@
 #include <allocscope/saved/save_snapshot.hpp>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -304,12 +305,18 @@ TEST_CASE("saved snapshot: a file, and what is wrong with one") {
     require_same(allocscope::load_snapshot(path.c_str()), saved);
     std::remove(path.c_str());
 
-    CHECK_THROWS_WITH(
-        allocscope::load_snapshot("no such\nfile"),
-        "cannot load snapshot 'no such\\x0afile': there is no such file, or it may not"
-        " be read");
+    CHECK_THROWS_WITH(allocscope::load_snapshot("no such\nfile"),
+                      "cannot load snapshot 'no such\\x0afile': there is no such file");
     CHECK_THROWS_WITH(allocscope::load_snapshot("/"),
-                      "cannot load snapshot '/': there is no such file, or it may not be read");
+                      "cannot load snapshot '/': it is a folder; name a file in it");
+    CHECK_THROWS_WITH(allocscope::load_snapshot("/dev/null"),
+                      "cannot load snapshot '/dev/null': it is a device or a socket, not a file");
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    std::string error;
+    snapshot none;
+    CHECK_FALSE(allocscope::load_snapshot(path.c_str(), none, error));
+    CHECK(error.find("it is a pipe; write its contents to a file first") != std::string::npos);
+    std::remove(path.c_str());
     CHECK_THROWS_WITH(saved.save("/nowhere/x.allocscope"),
                       "cannot write report to '/nowhere/x.allocscope': No such file or directory");
 }

@@ -392,6 +392,68 @@ def reports_while_it_runs(recorder, program):
     assert told.count("a program was not recorded") == 1, told
 
 
+def names_threads(recorder, folder):
+    """The names that threads gave themselves, also in the report after they have ended."""
+    source = r"""
+        #include <cstdlib>
+        #include <pthread.h>
+        #include <sys/prctl.h>
+        #include <unistd.h>
+        static void* kept[3];
+        static int begun[2];
+        static void live(int number, std::size_t bytes) {
+            kept[number] = malloc(bytes);
+            if (write(begun[1], "", 1) != 1) abort();
+            char end;
+            while (read(0, &end, 1) == 1) {}
+        }
+        static void* reader(void*) {
+            pthread_setname_np(pthread_self(), "reads <b>all");
+            live(0, 1000);
+            return nullptr;
+        }
+        static void* writer(void*) {
+            prctl(PR_SET_NAME, "writes a very long line");
+            live(1, 2000);
+            return nullptr;
+        }
+        static void* nobody(void*) {
+            live(2, 4000);
+            return nullptr;
+        }
+        int main() {
+            if (pipe(begun) != 0) abort();
+            pthread_t made[3];
+            pthread_create(&made[0], nullptr, reader, nullptr);
+            pthread_create(&made[1], nullptr, writer, nullptr);
+            pthread_create(&made[2], nullptr, nobody, nullptr);
+            char all[3];
+            for (char& one : all) if (read(begun[0], &one, 1) != 1) abort();
+            if (write(1, "begun\n", 6) != 6) abort();
+            for (pthread_t each : made) pthread_join(each, nullptr);
+        }"""
+    program = compiled(folder, "names", source, COMPILER, *WITHOUT_CXX)
+    path = recorder.folder / "names.allocscope"
+    with subprocess.Popen([PROGRAM, "run", "--on-signal", "SIGUSR1", "--output", path, "--",
+                           program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        assert started.stdout.readline() == b"begun\n"
+        started.send_signal(signal.SIGUSR1)
+        for _ in range(3000):
+            if path.exists():
+                break
+            time.sleep(0.02)
+        assert path.exists()
+        path.unlink()
+        started.stdin.close()
+        assert started.wait(60) == 0
+    shown = subprocess.run([PROGRAM, "show", "--by", "thread", path], capture_output=True,
+                           text=True, check=True).stdout
+    of = {line.split()[0]: line for line in shown.splitlines()[1:]}
+    assert "reads <b>all" in of["1000"], shown
+    assert "writes a very l" in of["2000"] and "writes a very lo" not in shown, shown
+    assert re.search(r"  thread \d+$", of["4000"]) and "names" not in shown, shown
+
+
 def explains_memory(recorder, folder):
     """Parts whose sizes the program knows: at its end, from outside, and not of its child."""
     source = r"""
@@ -549,6 +611,7 @@ def main():
         streams_and_environment_stay(recorder)
         passes_signals_on(recorder, program)
         reports_while_it_runs(recorder, program)
+        names_threads(recorder, folder)
         explains_memory(recorder, folder)
         children(recorder, folder)
         generations(recorder, folder)

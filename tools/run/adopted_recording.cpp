@@ -73,6 +73,13 @@ void let_threads_be() {
     }
 }
 
+program_facts kept;  // this process adopts one program
+
+const char* name_seen(std::uint32_t instance) {
+    const auto seen = kept.threads.find(instance);
+    return seen != kept.threads.end() ? seen->second.c_str() : "";
+}
+
 snapshot_data* totals_of_window(window_id id) {
     snapshot_block block;
     arena scratch;
@@ -118,14 +125,14 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     drop_what_was_private();
     declare_sums_in_motion();
     let_threads_be();
+    kept = program;
+    name_from_outside = &name_seen;
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
                                      : totals_of_window(head.window);
     if (made == nullptr) {
         error = "the recording has no window";
         return {};
     }
-    static program_facts kept;  // this process adopts one program
-    kept = program;
     const allocscope::snapshot::window_estimates& alive = made->info.estimates;
     if (!kept.moments.empty()) {
         kept.moments.push_back({made->info.duration_ns, alive.live_objects.value,

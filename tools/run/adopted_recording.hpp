@@ -2,6 +2,8 @@
 #ifndef ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 
+#include "thread_watch.hpp"
+
 #include <allocscope/platform/memory_look.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
@@ -30,6 +32,7 @@ struct program_facts {
     std::int32_t process_id = 0;
     std::vector<allocscope::snapshot::moment> moments;  // what was alive while it ran
     memory_moment memory;                               // when its memory was largest
+    names_of_threads threads;
 };
 
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,

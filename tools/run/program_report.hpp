@@ -43,6 +43,7 @@ public:
     void add(const std::vector<allocscope::snapshot::moment>& moments);
     // When its memory was largest so far. The last look of the program itself may be at more.
     void add(const memory_moment& memory);
+    void add(const names_of_threads& threads) { facts_.threads = threads; }
     // What is alive now. False: it could not be found out.
     bool measure(allocscope::snapshot::moment& into) const;
 

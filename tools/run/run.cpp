@@ -6,6 +6,7 @@
 #include "recording_file.hpp"
 #include "run_options.hpp"
 #include "started_program.hpp"
+#include "thread_watch.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -130,28 +131,42 @@ private:
         // A program that may read from the terminal gets all that is typed there.
         if (wanted_.is_live) view = std::make_unique<live_view>(::isatty(STDIN_FILENO) == 0);
         clock::time_point reported = clock::now();
+        clock::time_point names_due = reported;
         for (;;) {
+            const std::chrono::duration<double> until_names = names_due - clock::now();
+            double seconds = std::max(until_names.count(), 0.0);
             const std::chrono::duration<double> left = period - (clock::now() - reported);
-            double seconds = is_periodic ? std::max(left.count(), 0.0) : -1;
-            if (wanted_.follows_children || view) {
-                seconds = is_periodic ? std::min(seconds, soon) : soon;
-            }
+            if (is_periodic) seconds = std::min(seconds, std::max(left.count(), 0.0));
+            if (wanted_.follows_children || view) seconds = std::min(seconds, soon);
             const event happened = program.wait(seconds);
             if (happened == event::ended) return;
+            const bool is_asked = happened == event::report_asked;
+            if (is_asked || clock::now() >= names_due) {
+                look_at_threads(file);
+                names_due = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                               std::chrono::duration<double>{names_.pause()});
+            }
             if (wanted_.follows_children) report_ended(file);
             const bool is_due = is_periodic && clock::now() - reported >= period;
             if (is_due) reported = clock::now();
             if (is_due) note_moments(file, "");
-            if (happened == event::report_asked) note_moments(file, name_of_signal_.c_str());
+            if (is_asked) note_moments(file, name_of_signal_.c_str());
             const bool has_key = view && view->take_keys();
             if (view) {
                 if ((is_due && !view->is_paused()) || has_key) draw(*view, file);
-                if (happened == event::report_asked) report_running(file);
+                if (is_asked) report_running(file);
             } else if (is_due && is_shown_on_terminal()) {
                 show_progress(file);
-            } else if (is_due || happened == event::report_asked) {
+            } else if (is_due || is_asked) {
                 report_running(file);
             }
+        }
+    }
+
+    void look_at_threads(const recording_file& file) {
+        if (wanted_.record.record == allocscope::recording::counters) return;
+        for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            if (!is_reported(i)) names_.look(file, i);
         }
     }
 
@@ -195,6 +210,7 @@ private:
     void write_report(const recording_file& file, std::uint32_t index) {
         program_report report{wanted_, file, index, path_of(file, index)};
         report.add(moments_[index]);
+        report.add(names_.of(index));
         if (wanted_.explains_memory) report.add(memories_[index]);
         report.write();
     }
@@ -254,6 +270,7 @@ private:
     void report_last(recording_file& file, std::uint32_t index) {
         write_report(file, index);
         moments_.erase(index);
+        names_.forget(index);
         memories_.erase(index);
         file.forget(index);
         if (reported_.size() <= index) reported_.resize(index + std::size_t{1});
@@ -301,6 +318,7 @@ private:
     std::vector<bool> reported_;
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
     std::map<std::uint32_t, memory_moment> memories_;
+    thread_watch names_;
 };
 
 }  // namespace

@@ -153,16 +153,38 @@ def draws_a_live_view(recorder, program):
             seen += os.read(terminal, 65536)
         seen = seen[seen.index(wanted):]
 
+    def wait_for_width(least, most):
+        """For a picture whose longest line has so many columns."""
+        nonlocal seen
+        while True:
+            pictures = re.findall(rb"\x1b\[H(.*?)\x1b\[J", seen, re.S)
+            lines = pictures[-1].split(b"\x1b[K\r\n") if pictures else [b""]
+            if least <= max(len(line) for line in lines) <= most:
+                return
+            assert select.select([terminal], [], [], 60)[0], seen[-3000:]
+            seen += os.read(terminal, 65536)
+
     wait_for(b"\x1b[?1049h")
     wait_for(b"by live bytes; b bytes, o objects")
     os.write(terminal, b"n")
     wait_for(b"by allocations;")
     os.write(terminal, b"t")
     wait_for(b"  type\x1b[K")
+    os.write(terminal, b"p")  # no picture until the next key
+    os.write(terminal, b"m")
+    wait_for(b"  module\x1b[K")
+    os.write(terminal, b"p")
+    for columns in (50, 80):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 20, columns, 0, 0))
+        wait_for_width(columns - 29, columns)
+    wait_for(b"t types, m modules, p pause, q leave\x1b[K")
     for line in seen.split(b"\x1b[K"):
         assert len(line.strip()) <= 80 + 8, line
-    view.send_signal(signal.SIGTERM)
+    os.write(terminal, b"q")
     wait_for(b"\x1b[?1049l")
+    wait_for(b"bytes alive")  # the line of progress: the program goes on
+    assert view.poll() is None
+    view.send_signal(signal.SIGTERM)
     wait_for(b"allocations, ")  # the summary, on the screen of before
     assert view.wait(timeout=60) == 128 + signal.SIGTERM
     os.close(terminal)

@@ -341,6 +341,9 @@ def refuses(show, folder, old):
     assert '--min-bytes is "5TB"; it must be a whole number, such as 4096, 64K, 10MiB' in \
         show("show", "--min-bytes", "5TB", old, code=2)
     assert "--rows needs a value" in show("show", old, "--rows", code=2)
+    for option in (["--tree"], ["--callers"], ["--frames", "2"]):
+        assert "a histogram has no trees" in show("histogram", *option, old, code=2)
+    assert "--tree" not in show("histogram", "--help") and "--tree" in show("diff", "--help")
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     for words in (["show"], ["diff", old], ["convert"]):

@@ -103,6 +103,9 @@ bool live_view::take_key(char key) {
         case ' ':
             is_paused_ = !is_paused_;
             return !is_paused_;
+        case 'q':
+            is_left_ = true;
+            return false;
         default:
             return false;
     }
@@ -120,12 +123,13 @@ void live_view::draw(const std::string& name, const allocscope::snapshot& rows) 
                          amount(info.totals.peak_bytes) + ", " + mark +
                          amount(about.bytes_allocated.value) + " allocated\n";
     screen += "by " + std::string{allocscope::detail::name_of(order_)};
-    screen += has_keys_ ? "; b bytes, o objects, a allocated, n allocations, t types, m modules,"
-                          " p pause\n\n"
-                        : "; for keys, give the program another stdin, such as < /dev/null\n\n";
+    screen += has_keys_ ? "; b bytes, o objects, a allocated, n allocations\n"
+                          "t types, m modules, p pause, q leave\n\n"
+                        : "; for keys, give the program another stdin,\n"
+                          "such as < /dev/null\n\n";
     allocscope::text_options table;
     table.width = static_cast<std::uint32_t>(columns);
-    table.rows = lines > 8 ? lines - 6 : 2;
+    table.rows = lines > 9 ? lines - 7 : 2;
     screen += allocscope::to_table(rows.group_by(key_, order_), table);
     std::string shown = to_corner;
     std::size_t end = 0;

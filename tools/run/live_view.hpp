@@ -29,6 +29,8 @@ public:
     // Looks for keys, without waiting. True: the picture is to be drawn anew.
     bool take_keys();
     bool is_paused() const { return is_paused_; }
+    // Nobody looks any more; the program goes on.
+    bool is_left() const { return is_left_; }
 
     // One picture, to stderr.
     void draw(const std::string& name, const allocscope::snapshot& rows) const;
@@ -38,6 +40,7 @@ private:
 
     bool has_keys_;
     bool is_paused_ = false;
+    bool is_left_ = false;
     allocscope::stack_value order_ = allocscope::stack_value::live_bytes;
     allocscope::group_key key_ = allocscope::group_key::place;
     struct termios before_ = {};

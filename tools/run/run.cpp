@@ -152,6 +152,7 @@ private:
             if (is_due) note_moments(file, "");
             if (is_asked) note_moments(file, name_of_signal_.c_str());
             const bool has_key = view && view->take_keys();
+            if (view && view->is_left()) view.reset();
             if (view) {
                 if ((is_due && !view->is_paused()) || has_key) draw(*view, file);
                 if (is_asked) report_running(file);

@@ -11,14 +11,18 @@ namespace allocscope_tools {
 
 namespace {
 
-constexpr const char* what_is_shown =
+constexpr const char* sums =
     "  --by KEY         sums by place, type, function, file, module, size or thread,\n"
-    "                   including what was allocated and is gone\n"
+    "                   including what was allocated and is gone\n";
+
+constexpr const char* trees_and_stacks =
     "  --tree           the calls, from main() to those that allocate; --callers: in reverse\n"
+    "  --frames N       print N frames of the stack below each row\n";
+
+constexpr const char* what_is_shown =
     "  --sort KEY       bytes or objects alive, allocated (bytes) or allocations; with details\n"
     "                   also peak (bytes) or temporary (allocations)\n"
-    "  --rows N         print N rows (50), and the rest in one line\n"
-    "  --frames N       print N frames of the stack below each row\n"
+    "  --rows N         print N rows (50)%s\n"
     "  --only TEXT      stacks with TEXT in the name of a function, file, module or type\n"
     "  --type TEXT      objects with TEXT in the name of their type\n"
     "  --module TEXT    allocations of a program or library with TEXT in its name\n"
@@ -30,9 +34,11 @@ constexpr const char* what_is_shown =
     "\n"
     "exit code: 0; 2 when a file could not be read, and stderr says why\n";
 
-int print_help(const char* first) {
+int print_help(const char* first, bool is_histogram = false) {
     std::fputs(first, stdout);
-    std::fputs(what_is_shown, stdout);
+    std::fputs(sums, stdout);
+    if (!is_histogram) std::fputs(trees_and_stacks, stdout);
+    std::printf(what_is_shown, is_histogram ? "" : ", and the rest in one line");
     return exit_fine;
 }
 
@@ -114,9 +120,11 @@ int histogram(const arguments& words) {
             "Prints objects, bytes and type of what is alive in a saved snapshot, or what has "
             "come\n"
             "and gone from it to NEW; whole numbers, for other programs too. ~ marks estimates.\n"
-            "\n");
+            "\n",
+            true);
     }
     show_request asked;
+    asked.is_histogram = true;
     asked.as = shown_as::groups;
     asked.key = allocscope::group_key::type;
     shown_snapshot loaded;

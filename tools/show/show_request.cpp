@@ -242,6 +242,10 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
     into.filter.type = into.type.c_str();
     into.filter.module = into.module.c_str();
     into.filter.thread = into.thread.c_str();
+    if (into.is_histogram && (into.as != shown_as::groups || into.text.frames != 0)) {
+        return "a histogram has no trees and no stacks; allocscope show and diff have --tree,"
+               " --callers and --frames";
+    }
     if (!into.has_order || into.as != shown_as::rows) return {};
     if (into.order == stack_value::live_bytes) {
         into.text.sort = allocscope::row_order::bytes;

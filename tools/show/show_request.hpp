@@ -24,6 +24,7 @@ struct show_request {
     allocscope::stack_filter filter;          // the numbers of it
     arguments files;
     bool is_difference = false;  // of two files, what the second has more
+    bool is_histogram = false;   // a table of sums, and nothing else
 };
 
 // What was loaded. The stacks come one after the other: laid out, a million of them take more than

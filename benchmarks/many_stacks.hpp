@@ -62,25 +62,55 @@ inline std::size_t put_location(const detail::list<snapshot::frame>& functions,
     return depth + 2;
 }
 
-inline snapshot many_stacks(std::size_t count) {
+// The first row of a function is at this line; each of its other rows is one line below.
+constexpr std::size_t rows_per_function = 50;
+
+// Puts the frame of row `number` below the path. Twenty functions share a file.
+inline void put_row(const detail::list<snapshot::frame>& functions,
+                    const detail::list<const char*>& files, snapshot::frame* path,
+                    std::size_t& depth, std::size_t number) {
+    while (path[depth - 1].is_inlined) --depth;
+    const std::size_t function = number % function_count;
+    const std::size_t line = number / function_count % rows_per_function;
+    snapshot::frame& made = path[depth - 1];
+    made = functions[function];
+    made.file = files[function / 20];
+    made.line = static_cast<int>(function % 20 * rows_per_function + line + 1);
+    made.address += line;
+    made.offset += line;
+}
+
+inline detail::list<const char*> made_files(detail::arena& memory) {
+    detail::list<const char*> files{memory};
+    for (std::size_t i = 0; i < function_count / 20; ++i) {
+        files.push_back(kept(memory, "/home/user/project/rows/file" + std::to_string(i) + ".cpp"));
+    }
+    return files;
+}
+
+// Stacks of up to 30 frames, which share their places; with `are_rows` of up to 15, each of which
+// is a row.
+inline snapshot many_stacks(std::size_t count, bool are_rows = false) {
     detail::snapshot_block block;
     detail::arena& memory = block.memory();
     const detail::list<snapshot::frame> functions = made_frames(memory);
+    const detail::list<const char*> files = made_files(memory);
     const char* type = kept(memory, "std::string");
     detail::list<snapshot::stack> stacks{memory};
     stacks.reserve(count);
     snapshot::frame path[deepest];  // outermost first
     std::size_t depth = 0;
     snapshot::window_info info{};
-    info.name = "a million stacks";
+    info.name = are_rows ? "a million rows" : "a million stacks";
     info.not_recording = info.command = "";
     info.duration_ns = 1000000000;
     for (std::size_t i = 0; i < count; ++i) {
         // Back to one of the callers, and down another way.
         const std::size_t least = depth > 5 ? depth - 1 - roll(5) : 0;
         depth = least;
-        const std::size_t wanted = 3 + roll(deepest - 3);
+        const std::size_t wanted = 3 + roll(are_rows ? 12 : deepest - 3);
         while (depth < wanted || depth == least) depth = put_location(functions, path, depth);
+        if (are_rows) put_row(functions, files, path, depth, i);
         auto* frames = static_cast<snapshot::frame*>(memory.allocate(depth * sizeof path[0]));
         for (std::size_t j = 0; j < depth; ++j) frames[j] = path[depth - 1 - j];
         snapshot::stack made{};
@@ -88,7 +118,11 @@ inline snapshot many_stacks(std::size_t count) {
         made.frame_count = depth;
         made.allocations = 1 + roll(20);
         made.bytes_allocated = made.allocations * (16 + roll(500));
-        made.objects = roll(2) == 0 ? 0 : made.allocations / 2;
+        if (are_rows) {
+            made.objects = (made.allocations + 1) / 2;  // some are always alive
+        } else {
+            made.objects = roll(2) == 0 ? 0 : made.allocations / 2;
+        }
         made.bytes = made.bytes_allocated / made.allocations * made.objects;
         made.file = frames[0].file;
         made.line = frames[0].line;

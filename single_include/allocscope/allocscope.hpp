@@ -6625,6 +6625,9 @@ public:
 private:
     const abbreviation* find_odd(std::uint64_t code) const noexcept;
 
+    // No entry is larger; so the sum of all sizes does not wrap.
+    static constexpr std::uint32_t most_fixed_bytes = std::uint32_t{1} << 30U;
+
     struct builder {
         abbreviation_table& table;
         const detail::dwarf_format& format;
@@ -6655,6 +6658,7 @@ private:
                 table.steps_.push_back({shape.bytes_behind, attribute.form});
                 shape.bytes_behind = 0;
             } else {
+                if (shape.bytes_behind > most_fixed_bytes) return false;
                 shape.bytes_behind += static_cast<unsigned>(bytes);
             }
             if (attribute.name == detail::dwarf::at_low_pc ||
@@ -6724,6 +6728,16 @@ public:
     // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
+    // The bytes of all values, if each of them has a fixed size: the values of attributes(). Null:
+    // some have not, or they go beyond the end of the unit.
+    ALLOCSCOPE_INLINE const std::uint8_t* fixed_values() const noexcept {
+        const bool are_fixed = shape_->step_count == 0 && shape_->bytes_behind <= in_.remaining();
+        return are_fixed ? in_.bytes().data + in_.at() : nullptr;
+    }
+    ALLOCSCOPE_INLINE const entry_attribute* attributes() const noexcept {
+        return table_.attributes(*shape_);
+    }
+
     // The same, for loops that see many entries.
     ALLOCSCOPE_INLINE bool next_value_inline(std::uint16_t& name,
                                              detail::dwarf_value& value) noexcept;
@@ -6740,6 +6754,24 @@ private:
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
 };
+
+// A value of a form with a fixed size; only those of up to 8 bytes are numbers.
+ALLOCSCOPE_INLINE std::uint64_t fixed_value(const entry_attribute& attribute,
+                                            const std::uint8_t* at) noexcept {
+    std::uint64_t number = 0;
+    if (attribute.bytes == 4) {
+        std::memcpy(&number, at, 4);
+    } else if (attribute.bytes == 8) {
+        std::memcpy(&number, at, 8);
+    } else if (attribute.form == detail::dwarf::form_implicit_const) {
+        number = static_cast<std::uint64_t>(attribute.implicit_value);
+    } else {
+        for (int i = 0; i < attribute.bytes && i < 8; ++i) {
+            number |= std::uint64_t{at[i]} << (8U * static_cast<unsigned>(i));
+        }
+    }
+    return number;
+}
 
 ALLOCSCOPE_INLINE bool entry_walker::next_value_inline(std::uint16_t& name,
                                                        detail::dwarf_value& value) noexcept {
@@ -17985,6 +18017,69 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
 
+// met_search.hpp - finds the modules that may be unloaded and were at an address.
+
+#ifndef ALLOCSCOPE_NAMING_MET_SEARCH_HPP
+#define ALLOCSCOPE_NAMING_MET_SEARCH_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class met_search {
+public:
+    met_search() noexcept = default;
+    met_search(const met_search&) = delete;
+    met_search& operator=(const met_search&) = delete;
+
+    // Call it before questions about stacks that may have met more modules.
+    void refresh() {
+        const std::uint32_t count = modules_met.count();
+        if (count == ready_) return;
+        memory_.release();
+        ranges_ = symbolize::address_ranges{memory_};
+        ready_ = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const met_module* each = modules_met.at(i);
+            if (each == nullptr) continue;
+            ranges_.add(each->start, each->start + each->size, i);
+            ++ready_;
+        }
+        ranges_.finish();
+    }
+
+    ALLOCSCOPE_INLINE bool empty() const noexcept { return ranges_.empty(); }
+
+    // Of the first `count` modules that were noted, the last one that held the address; `count`
+    // becomes the number of those before it. Null: none did.
+    const met_module* last_of(std::uint32_t& count, std::uintptr_t address) const noexcept {
+        const symbolize::address_range* last = nullptr;
+        symbolize::address_ranges::walk at = ranges_.walk_to(address);
+        while (const symbolize::address_range* range = ranges_.next(at)) {
+            if (range->value >= count) continue;
+            if (last == nullptr || range->value > last->value) last = range;
+        }
+        if (last == nullptr) return nullptr;
+        count = static_cast<std::uint32_t>(last->value);
+        return modules_met.at(count);
+    }
+
+    ALLOCSCOPE_INLINE bool has(std::uintptr_t address) const noexcept {
+        return ranges_.find(address) != nullptr;
+    }
+
+private:
+    arena memory_;
+    symbolize::address_ranges ranges_;
+    std::uint32_t ready_ = 0;  // how many it has
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_MET_SEARCH_HPP
+
 // stack_modules.hpp - finds the modules that a stack's addresses were in when it allocated.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
@@ -18010,8 +18105,10 @@ ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
 
 class stack_modules {
 public:
-    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
-        if (modules_met.count() == 0) {
+    // Neither may end before it.
+    stack_modules(const known_stack& stack, const met_search& met) noexcept
+        : stack_(stack), met_(met) {
+        if (met.empty()) {
             is_certain_ = can_tell_modules();
             return;
         }
@@ -18045,9 +18142,8 @@ private:
                 sum += homes_[i]->tag();
                 continue;
             }
-            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
-                const met_module* candidate = modules_met.at(n - 1);
-                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
+            std::uint32_t left = met_modules::most;
+            while (const met_module* candidate = met_.last_of(left, pc - 1)) {
                 if (steps_ == 0 || chosen_count_ == most_chosen) return false;
                 --steps_;
                 homes_[i] = chosen_[chosen_count_++] = candidate;
@@ -18070,18 +18166,13 @@ private:
     // walked just now: its modules are those that are loaded.
     void assign_what_is_left() noexcept {
         for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
-            homes_[i] = nullptr;
-            if (stack_.site_hash == 0) continue;
-            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
-                const met_module* each = modules_met.at(n);
-                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
-                    homes_[i] = &module_of_nobody;
-                }
-            }
+            const bool is_known = stack_.site_hash == 0 || !met_.has(stack_.addresses[i] - 1);
+            homes_[i] = is_known ? nullptr : &module_of_nobody;
         }
     }
 
     const known_stack& stack_;
+    const met_search& met_;
     const met_module* homes_[max_stack_frames] = {};
     const met_module* chosen_[most_chosen] = {};
     std::uint32_t chosen_count_ = 0;
@@ -19807,7 +19898,6 @@ namespace detail {
 // The book owns the texts. Equal texts of path, place and type are one copy.
 struct named_stack {
     const snapshot::frame* frames = nullptr;         // innermost first
-    named_stack* next = nullptr;                     // the next one in the same chain of the index
     const list<const met_module*>* homes = nullptr;  // of its frames; null: none may be unloaded
     std::uint64_t modules = 0;                       // stack_modules::key
     const char* path = "";                           // of the user's frame; "": it has no line
@@ -19846,7 +19936,7 @@ struct named_stack {
     }
 };
 
-static_assert(sizeof(named_stack) == 96, "a hundred thousand of them are kept");
+static_assert(sizeof(named_stack) == 88, "a hundred thousand of them are kept");
 
 }  // namespace detail
 
@@ -20391,10 +20481,13 @@ struct code_frame {
     bool is_nearby = false;
     // True: there is a line, but it is the library's and would be taken for the function's.
     bool is_line_withheld = false;
-    // The lines of the code before and after the call in the same function and file, if they differ
-    // from its own; 0: there is none.
-    int line_before = 0;
-    int line_behind = 0;
+};
+
+// The lines of the code before and behind a call in the same function and file, if they differ from
+// its own; 0: there is none.
+struct lines_near_call {
+    int before = 0;
+    int behind = 0;
 };
 
 struct code_location {
@@ -20455,6 +20548,30 @@ struct inlined_call {
 // No number in a valid file is larger.
 inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
     return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
+}
+
+ALLOCSCOPE_INLINE void take(inlined_call& call, detail::dwarf_extent& extent,
+                            const detail::dwarf_unit& unit, std::uint16_t name,
+                            const detail::dwarf_value& value) noexcept {
+    switch (name) {
+        case detail::dwarf::at_call_file:
+            call.call_file = in_32_bits(value.number);
+            break;
+        case detail::dwarf::at_call_line:
+            call.call_line = in_32_bits(value.number);
+            break;
+        case detail::dwarf::at_call_column:
+            call.call_column = in_32_bits(value.number);
+            break;
+        case detail::dwarf::at_abstract_origin: {
+            const std::uint64_t origin = detail::dwarf_reference(unit, value);
+            if (origin != 0) call.entry = origin;
+            break;
+        }
+        default:
+            extent.take(name, value);
+            break;
+    }
 }
 
 // All inlined calls of one function.
@@ -20531,25 +20648,17 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
     detail::dwarf_extent extent;
     detail::dwarf_value value;
     std::uint16_t name = 0;
-    while (walker.next_value_inline(name, value)) {
-        switch (name) {
-            case detail::dwarf::at_call_file:
-                call.call_file = in_32_bits(value.number);
-                break;
-            case detail::dwarf::at_call_line:
-                call.call_line = in_32_bits(value.number);
-                break;
-            case detail::dwarf::at_call_column:
-                call.call_column = in_32_bits(value.number);
-                break;
-            case detail::dwarf::at_abstract_origin: {
-                const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
-                if (origin != 0) call.entry = origin;
-                break;
-            }
-            default:
-                extent.take(name, value);
-                break;
+    if (const std::uint8_t* at = walker.fixed_values()) {
+        const entry_attribute* attribute = walker.attributes();
+        for (std::uint32_t left = walker.shape()->attribute_count; left != 0; --left, ++attribute) {
+            value.form = attribute->form;
+            value.number = fixed_value(*attribute, at);
+            at += attribute->bytes;
+            take(call, extent, unit.header, attribute->name, value);
+        }
+    } else {
+        while (walker.next_value_inline(name, value)) {
+            take(call, extent, unit.header, name, value);
         }
     }
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
@@ -20840,7 +20949,7 @@ namespace symbolize {
 class line_table {
 public:
     struct row {
-        std::uint64_t address;
+        std::uint32_t distance;  // of its address from that of its sequence
         std::uint32_t file;
         std::uint32_t line;
         std::uint32_t column;
@@ -20851,18 +20960,20 @@ public:
 
     // The last row at or before the address, within its sequence; null: none.
     ALLOCSCOPE_INLINE const row* find(std::uint64_t address) const noexcept {
-        return last_before(sequence_of(address), address);
+        return sequence_of(address).last_before(address);
     }
 
     // The rows of the sequence that holds the address, in order; empty if no sequence holds it.
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
+        std::uint64_t address = 0;  // of the first row
+
+        std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
+        // The last of the rows at or before the address; null: none.
+        const row* last_before(std::uint64_t wanted) const noexcept;
     };
     row_range sequence_of(std::uint64_t address) const noexcept;
-
-    // The last of the rows at or before the address; null: none.
-    static const row* last_before(row_range rows, std::uint64_t address) noexcept;
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const;
@@ -20870,6 +20981,7 @@ public:
 private:
     struct span {
         std::size_t first, last;
+        std::uint64_t address;  // of the first row
     };
     struct file_entry {
         const char* name;
@@ -20883,6 +20995,19 @@ private:
             table.files_.push_back(file_entry{name, directory, {}});
         }
     };
+
+    // A later row of the same line at the same address changes only the column.
+    ALLOCSCOPE_INLINE void add(const row& next, std::size_t first) {
+        if (rows_.size() > first) {
+            row& last = rows_.back();
+            if (last.distance == next.distance && last.file == next.file &&
+                last.line == next.line) {
+                last.column = next.column;
+                return;
+            }
+        }
+        rows_.push_back(next);
+    }
 
     static text short_text(const char* section_text) noexcept {
         const std::size_t length = ::strnlen(section_text, detail::longest_text);
@@ -20921,14 +21046,20 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
     rows_.reserve((header.end - header.operations) / 8);  // a row takes about ten bytes
     std::size_t first = 0;
+    std::uint64_t begin = 0;  // the address of that row
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
-            rows_.push_back(row{next.address, next.file, next.line, next.column});
+            if (first == rows_.size()) begin = next.address;
+            // No code is that long; and addresses do not go back.
+            if (next.address - begin > UINT32_MAX) return;
+            add(row{static_cast<std::uint32_t>(next.address - begin), next.file, next.line,
+                    next.column},
+                first);
             return;
         }
-        if (first < rows_.size() && !units.is_discarded(rows_[first].address)) {
-            sequences_.add(rows_[first].address, next.address, spans_.size());
-            spans_.push_back(span{first, rows_.size()});
+        if (first < rows_.size() && !units.is_discarded(begin)) {
+            sequences_.add(begin, next.address, spans_.size());
+            spans_.push_back(span{first, rows_.size(), begin});
             first = rows_.size();
         } else {
             rows_.cut(first);
@@ -20942,15 +21073,17 @@ ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
     const address_range* sequence = sequences_.find(address);
     if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    return {rows_.data() + rows.first, rows_.data() + rows.last};
+    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address};
 }
 
-ALLOCSCOPE_NOINLINE const line_table::row* line_table::last_before(row_range rows,
-                                                                   std::uint64_t address) noexcept {
-    const auto count = static_cast<std::size_t>(rows.end - rows.begin);
-    const std::size_t behind = partition_point(
-        rows.begin, count, [&](const row& each) { return each.address <= address; });
-    return behind == 0 ? nullptr : rows.begin + behind - 1;
+ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
+    std::uint64_t wanted) const noexcept {
+    if (wanted < address) return nullptr;
+    const std::uint64_t distance = wanted - address;
+    const std::size_t behind =
+        partition_point(begin, static_cast<std::size_t>(end - begin),
+                        [&](const row& each) { return each.distance <= distance; });
+    return behind == 0 ? nullptr : begin + behind - 1;
 }
 
 // A relative name is relative to its directory; a relative directory to that of the compilation.
@@ -21269,14 +21402,14 @@ public:
           calls_(calls),
           function_(function),
           rows_(lines.sequence_of(address)),
-          at_(line_table::last_before(rows_, address)) {}
+          at_(rows_.last_before(address)) {}
 
     // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
     // the function itself). 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
-            if (at->address < function_.low) break;
+            if (rows_.address_of(*at) < function_.low) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
             if (at == rows_.begin) break;
@@ -21286,7 +21419,7 @@ public:
     std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
-            if (++at == rows_.end || at->address >= function_.high) break;
+            if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
         }
@@ -21301,7 +21434,7 @@ private:
     std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
-        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
+        for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
             if (i == 0) return 0;  // the code of its caller
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
@@ -21709,6 +21842,29 @@ public:
         return entry_types{memory, *described.units, *described.names}.of_name(entry, name, wanted);
     }
 
+    // The lines near the call in a frame that resolve() made of this address. `outer` is the number
+    // of frames that the address has further out: the calls that were inlined around it.
+    lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
+                               std::size_t outer) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return {};
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range == nullptr) return {};
+        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
+        std::size_t call = calls.innermost_at(linked_address);
+        std::size_t count = 0;
+        for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
+        for (; count > outer; --count) call = calls[call - 1].parent;
+        const nearby_lines nearby{lines_of(*unit), texts_, calls, *range, linked_address};
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        lines_near_call found;
+        found.before = small(nearby.before(call, line, frame.file));
+        if (!frame.is_nearby) found.behind = small(nearby.behind(call, line, frame.file));
+        return found;
+    }
+
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
     ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
@@ -21933,17 +22089,12 @@ private:
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) return;
         const auto line = static_cast<std::uint64_t>(frame.line);
+        if (frame.line != 0) return;
         const std::uint64_t before = nearby.before(call, line, frame.file);
-        if (frame.line != 0) {
-            frame.line_before = small(before);
-            frame.line_behind = small(nearby.behind(call, line, frame.file));
-            return;
-        }
         frame.column = 0;
         frame.is_nearby = true;
         if (before != 0) {
             frame.line = small(before);
-            frame.line_before = small(nearby.before(call, before, frame.file));
             return;
         }
         if (name.line == 0) return;
@@ -22249,15 +22400,18 @@ public:
             if (id.known()) modules_.back().fingerprint = detail::fingerprint_of(id);
         });
         find_files(memory, has_main);
+        ranges_ = address_ranges{memory};
+        for (std::size_t i = 0; i < modules_.size(); ++i) {
+            ranges_.add(modules_[i].low, modules_[i].high, i);
+        }
+        ranges_.finish();
         is_read_ = true;
     }
 
     // The module that holds the address; null: none.
     const loaded_module* find(std::uint64_t address) const {
-        for (const loaded_module& module : modules_) {
-            if (module.holds(address)) return &module;
-        }
-        return nullptr;
+        const address_range* range = ranges_.find(address);
+        return range != nullptr ? &modules_[range->value] : nullptr;
     }
 
 private:
@@ -22310,6 +22464,7 @@ private:
     bool is_read_ = false;
     detail::module_generation generation_;
     list<loaded_module> modules_;
+    address_ranges ranges_;  // value: the number of the module
 };
 
 }  // namespace symbolize
@@ -22391,6 +22546,15 @@ public:
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
+    }
+
+    // The lines near the call in a frame that was resolved at an address; see debug_object.
+    ALLOCSCOPE_INLINE lines_near_call lines_near(std::uint64_t address,
+                                                 const detail::met_module* home,
+                                                 const code_frame& frame, std::size_t outer) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->lines_near(address - owner.base, frame, outer);
     }
 
     // Whether the module of a location is the program itself.
@@ -23209,6 +23373,12 @@ struct new_expression {
     std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
+// The last token of an expression, and the number of the expression.
+struct expression_end {
+    std::uint32_t token;
+    std::uint32_t number;
+};
+
 // A word of declarations: `using name`, `struct name`, or the `typedef` before `name;`.
 struct name_declaration {
     std::uint32_t at;        // the token of the name, or of `typedef`
@@ -23224,7 +23394,7 @@ public:
           partners_(matching_brackets(memory, list_.tokens)),
           scopes_(memory, list_.tokens, partners_),
           expressions_(memory),
-          edges_(memory),
+          ends_(memory),
           names_(memory),
           defaults_(memory),
           classes_(memory),
@@ -23236,6 +23406,8 @@ public:
             see(at);
             at = scopes_.see(at);
         }
+        sort(ends_,
+             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
     }
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
@@ -23262,8 +23434,18 @@ public:
 
     // The first expression that begins or ends with the token; null if there is none.
     ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
-        const std::uint32_t* found = edges_.find(token);
-        return found != nullptr ? &expressions_[*found] : nullptr;
+        const new_expression* begun =
+            expressions_.begin() +
+            partition_point(expressions_.data(), expressions_.size(),
+                            [&](const new_expression& each) { return each.begin < token; });
+        const expression_end* ended =
+            ends_.begin() +
+            partition_point(ends_.data(), ends_.size(),
+                            [&](const expression_end& each) { return each.token < token; });
+        const new_expression* first =
+            ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
+        const bool begins = begun != expressions_.end() && begun->begin == token;
+        return begins && (first == nullptr || begun < first) ? begun : first;
     }
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
@@ -23503,10 +23685,7 @@ private:
             const auto known = defaults_.insert(text_at(found.callee));
             known.value = known.is_new ? number + 1 : 0;
         }
-        const auto begins = edges_.insert(found.begin);
-        if (begins.is_new) begins.value = number;
-        const auto ends = edges_.insert(found.last);
-        if (ends.is_new) ends.value = number;
+        ends_.push_back({static_cast<std::uint32_t>(found.last), number});
         expressions_.push_back(found);
     }
 
@@ -23636,7 +23815,7 @@ private:
     list<std::uint32_t> partners_;
     template_scopes scopes_;
     list<new_expression> expressions_;
-    table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
+    list<expression_end> ends_;  // by their tokens
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
     table<text, std::uint32_t> classes_;   // the token of the name
@@ -24309,6 +24488,39 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
+// source_of_frame.hpp - the source file in which the line of a frame stands, and the token there.
+
+#ifndef ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
+#define ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Null: the frame has no line, or its source cannot be read.
+inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty()) return nullptr;
+    return sources.find(frame.file, frame.built_ns);
+}
+
+// The token at the place of a frame; 0: there is none. `file` becomes its source.
+inline std::size_t token_of(const code_frame& frame, source_cache& sources,
+                            const source_outline*& file) {
+    if (frame.column <= 0 || frame.is_nearby) return 0;
+    file = source_of(frame, sources);
+    if (file == nullptr) return 0;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at == file->tokens().size()) return 0;
+    const source_token& token = file->tokens()[at];
+    return token.line == frame.line && token.column == frame.column ? at : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
+
 // type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
@@ -24812,8 +25024,7 @@ struct source_notes {
 // direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
-    if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
-    if (frame.is_nearby) return {};
+    if (is_standard_header(frame.file) || frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be confused with what is on the
@@ -24821,7 +25032,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
     if (frame.column <= 0 && is_constructor) return {};
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
@@ -25357,14 +25568,11 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 // Adds to an answer that the place itself has, or has not, given.
 inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return;
-    if (frame.file.empty() || is_standard_header(frame.file)) return;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == 0 || at >= file->tokens().size()) return;
+    if (is_standard_header(frame.file)) return;
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return;
     const source_token& token = file->tokens()[at];
-    if (token.line != frame.line || token.column != frame.column) return;
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
     const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
@@ -25421,18 +25629,6 @@ namespace symbolize {
 // "" if the text is not a function's name.
 inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
-}
-
-// The token at the place of a frame; 0: there is none. `file` becomes its source.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby || frame.file.empty()) return 0;
-    file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == file->tokens().size()) return 0;
-    const source_token& token = file->tokens()[at];
-    return token.line == frame.line && token.column == frame.column ? at : 0;
 }
 
 // The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
@@ -25739,8 +25935,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
 // Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
 // `operator new(n)` or `malloc(n)` with the name of its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
     if (file == nullptr) return false;
     const list<source_token>& tokens = file->tokens();
     for (std::size_t at = file->token_from(frame.line, 0);
@@ -26059,43 +26254,58 @@ namespace detail {
 
 class stack_index {
 public:
-    explicit stack_index(arena& memory) noexcept : chains_(memory) {}
+    explicit stack_index(arena& memory) noexcept : slots_(memory) {}
 
     // Finds a stack by its addresses, modules, tag and the version of the rule; null if it has no
     // names yet.
     named_stack* find(const known_stack& stack, std::uint64_t modules,
                       std::size_t rule_version) const noexcept {
-        if (chains_.empty()) return nullptr;
+        if (slots_.empty()) return nullptr;
         const auto hash = static_cast<std::uint32_t>(stack.hash);
-        for (named_stack* at = chains_[hash & (chains_.size() - 1)]; at != nullptr; at = at->next) {
-            if (at->hash == hash && at->rule_version == rule_version && at->modules == modules &&
-                at->tag == stack.tag && has_addresses_of(*at, stack)) {
-                return at;
+        const std::size_t mask = slots_.size() - 1;
+        for (std::size_t at = hash & mask; slots_[at] != 0; at = (at + 1) & mask) {
+            if (slots_[at] >> pointer_bits != hash >> 16U) continue;
+            named_stack* const found = stack_in(slots_[at]);
+            if (found->hash == hash && found->rule_version == rule_version &&
+                found->modules == modules && found->tag == stack.tag &&
+                has_addresses_of(*found, stack)) {
+                return found;
             }
         }
         return nullptr;
     }
 
+    // Lets the processor load what find() will need for stacks with these hashes: first the slot,
+    // later the stack in it.
+    void expect(std::uint64_t soon, std::uint64_t later) const noexcept {
+        if (slots_.empty()) return;
+        const std::size_t mask = slots_.size() - 1;
+        __builtin_prefetch(&slots_[static_cast<std::uint32_t>(later) & mask]);
+        const auto hash = static_cast<std::uint32_t>(soon);
+        const std::uint64_t slot = slots_[hash & mask];
+        if (slot == 0 || slot >> pointer_bits != hash >> 16U) return;
+        __builtin_prefetch(stack_in(slot));
+        __builtin_prefetch(&stack_in(slot)->hash);
+    }
+
     // The hash of the stack must be set.
     void add(named_stack& stack) {
-        if (count_ >= chains_.size() * 2) grow();
+        if ((count_ + 1) * 4 > slots_.size() * 3) grow();
         put(stack);
         ++count_;
     }
 
     // Forgets the stacks whose names are valid only until a module comes or goes.
-    ALLOCSCOPE_INLINE void drop_passing() noexcept {
-        for (named_stack*& first : chains_) {
-            named_stack** place = &first;
-            while (*place != nullptr) {
-                if ((*place)->is_lasting) {
-                    place = &(*place)->next;
-                } else {
-                    *place = (*place)->next;
-                    --count_;
-                }
-            }
+    void drop_passing() {
+        arena scratch;
+        list<named_stack*> left{scratch};
+        for (std::uint64_t& slot : slots_) {
+            if (slot != 0 && stack_in(slot)->is_lasting) left.push_back(stack_in(slot));
         }
+        if (left.size() == count_) return;
+        for (std::uint64_t& slot : slots_) slot = 0;
+        count_ = left.size();
+        for (named_stack* const stack : left) put(*stack);
     }
 
 private:
@@ -26110,26 +26320,31 @@ private:
         return met == stack.count;
     }
 
+    static named_stack* stack_in(std::uint64_t slot) noexcept {
+        constexpr std::uint64_t pointer = (std::uint64_t{1} << pointer_bits) - 1;
+        return reinterpret_cast<named_stack*>(slot & pointer);
+    }
+
     void put(named_stack& stack) noexcept {
-        named_stack*& first = chains_[stack.hash & (chains_.size() - 1)];
-        stack.next = first;
-        first = &stack;
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = stack.hash & mask;
+        while (slots_[at] != 0) at = (at + 1) & mask;
+        const std::uint64_t part = stack.hash >> 16U;
+        slots_[at] = reinterpret_cast<std::uintptr_t>(&stack) | part << pointer_bits;
     }
 
     void grow() {
-        const list<named_stack*> before = chains_;
-        chains_ = list<named_stack*>{before.memory()};
-        chains_.resize(before.empty() ? 64 : before.size() * 4);
-        for (named_stack* first : before) {
-            while (first != nullptr) {
-                named_stack* const next = first->next;
-                put(*first);
-                first = next;
-            }
+        const list<std::uint64_t> before = slots_;
+        slots_ = list<std::uint64_t>{before.memory()};
+        slots_.resize(before.empty() ? 64 : before.size() * 4);
+        for (const std::uint64_t slot : before) {
+            if (slot != 0) put(*stack_in(slot));
         }
     }
 
-    list<named_stack*> chains_;  // their number is a power of two
+    static constexpr unsigned pointer_bits = 48;  // user addresses have no more
+
+    list<std::uint64_t> slots_;  // their number is a power of two; 0: free
     std::size_t count_ = 0;
 };
 
@@ -26163,16 +26378,20 @@ inline bool is_destructor(arena& memory, const code_frame& frame) {
     return !name.components.empty() && name.components.back().name.starts_with("~");
 }
 
-// `at` is the index of the frame whose line may be that of a brace.
-inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::size_t at,
+// Whether the line of frame `at` may be left for one near it.
+inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, std::size_t at,
                                 source_cache& sources) {
-    code_frame& frame = frames[at];
-    const int line = frame.line_behind != 0 ? frame.line_behind : frame.line_before;
-    if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
-    if (line < frame.line_before) return;  // the code was moved, so no line is certain
-    if (at > 0 && is_destructor(memory, frames[at - 1])) return;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr || !is_closing_brace(*file, frame.line)) return;
+    const code_frame& frame = frames[at];
+    if (is_standard_header(frame.file)) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || !is_closing_brace(*file, frame.line)) return false;
+    return at == 0 || !is_destructor(memory, frames[at - 1]);
+}
+
+inline void leave_closing_brace(code_frame& frame, const lines_near_call& near) noexcept {
+    const int line = near.behind != 0 ? near.behind : near.before;
+    if (line == 0) return;
+    if (line < near.before) return;  // the code was moved, so no line is certain
     frame.line = line;
     frame.column = 0;
     frame.is_nearby = true;
@@ -26255,16 +26474,12 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
 // Returns "frame of work()", or "" if `frame` does not allocate one. `frame` then gets the line of
 // the function's name.
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return {};
     if (is_standard_header(frame.file)) return {};
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return {};
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at >= file->tokens().size()) return {};
-    const source_token& token = file->tokens()[at];
-    if (token.line != frame.line || token.column != frame.column) return {};
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
     const char sign = sign_at(*file, at);
-    const bool is_name = is_word(token.spelling) && sign_at(*file, at + 1) == '(';
+    const bool is_name = is_word(file->tokens()[at].spelling) && sign_at(*file, at + 1) == '(';
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
@@ -26808,7 +27023,7 @@ public:
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
         }
         if (stack.user_frame < frames.size()) {
-            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+            leave_closing_brace(frames, owners, stack.user_frame);
         }
         keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, coroutine);
@@ -26969,6 +27184,18 @@ private:
 
     // --- place ---
 
+    void leave_closing_brace(list<code_frame>& frames, const list<const met_address*>& owners,
+                             std::size_t at) {
+        if (!symbolize::is_at_closing_brace(scratch_, frames, at, sources_)) return;
+        const met_address& owner = *owners[at];
+        std::size_t outer = 0;
+        while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
+        outer %= owner.frame_count;  // a recursion has the address several times
+        symbolize::leave_closing_brace(
+            frames[at],
+            symbols_.lines_near(owner.location->address, owner.home, frames[at], outer));
+    }
+
     // See types/module_rule.hpp.
     void find_place(named_stack& stack, const list<code_frame>& frames,
                     const list<const met_address*>& owners, const symbolize::frame_rule& rule) {
@@ -27081,6 +27308,7 @@ public:
 
     // Call it before the stacks of a snapshot are looked up: libraries may have come and gone.
     void refresh() {
+        met_.refresh();
         if (!symbols_.refresh_modules()) return;
         stacks_.drop_passing();
         names_.rest();
@@ -27096,7 +27324,7 @@ public:
 
     // The names of the stack. They are found when the stack is seen for the first time.
     named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
-        const stack_modules modules{stack};
+        const stack_modules modules{stack, met_};
         const std::size_t version = rule.version();
         if (named_stack* found = stacks_.find(stack, modules.key(), version)) return *found;
         auto* made = kept_.make<named_stack>();
@@ -27112,16 +27340,21 @@ public:
         return *made;
     }
 
+    // Stacks with these hashes will be looked up soon, and later.
+    ALLOCSCOPE_INLINE void expect(std::uint64_t soon, std::uint64_t later) const noexcept {
+        stacks_.expect(soon, later);
+    }
+
     // Whether find() would find the names at once.
     ALLOCSCOPE_INLINE bool knows(const known_stack& stack,
                                  const symbolize::frame_rule& rule) const {
-        return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
+        return stacks_.find(stack, stack_modules{stack, met_}.key(), rule.version()) != nullptr;
     }
 
     // A stack with only the names of the symbol tables, made in `memory`.
     symbol_stack symbols_of(arena& memory, const known_stack& stack,
                             const symbolize::frame_rule& rule) {
-        const stack_modules modules{stack};
+        const stack_modules modules{stack, met_};
         symbol_stack made{list<snapshot::frame>{memory}, 0};
         list<symbolize::code_frame> names{memory};
         for (std::uint32_t i = 0; i < stack.count; ++i) {
@@ -27171,6 +27404,7 @@ private:
     symbolize::symbolizer symbols_{kept_};
     known_sizes sizes_;
     book_texts texts_{kept_, scratch_};
+    met_search met_;
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};
     std::size_t stack_count_ = 0;
@@ -27578,6 +27812,28 @@ inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, boo
     return a.bytes < b.bytes;
 }
 
+// What nearly always decides the order of rows, so that most comparisons need not read the rows.
+struct placed_row {
+    std::uint64_t objects;
+    std::uint64_t bytes;
+    const char* file;
+    int line;
+    std::uint32_t number;  // of the row
+};
+
+struct row_order {
+    const snapshot::row* rows;
+    bool is_difference;
+
+    bool operator()(const placed_row& a, const placed_row& b) const {
+        if (!is_difference && a.objects != b.objects) return a.objects > b.objects;
+        if (!is_difference && a.bytes != b.bytes) return a.bytes > b.bytes;
+        const bool is_same_size = a.objects == b.objects && a.bytes == b.bytes;
+        if (is_same_size && a.file == b.file && a.line != b.line) return a.line < b.line;
+        return row_comes_before(rows[a.number], rows[b.number], is_difference);
+    }
+};
+
 }  // namespace detail
 
 ALLOCSCOPE_COOL_END
@@ -27642,14 +27898,18 @@ public:
 
     // The same for rows that lie in memory().
     void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
-        list<snapshot::row*> order{scratch};
+        list<placed_row> order{scratch};
         order.reserve(rows.size());
-        for (snapshot::row& row : rows) order.push_back(&row);
-        const bool is_difference = info.is_difference;
-        sort(order, [is_difference](const snapshot::row* a, const snapshot::row* b) {
-            return row_comes_before(*a, *b, is_difference);
-        });
-        move_into_order(rows.data(), order);
+        for (const snapshot::row& row : rows) {
+            order.push_back({row.objects, row.bytes, row.file, row.line,
+                             static_cast<std::uint32_t>(order.size())});
+        }
+        const row_order comes_before{rows.data(), info.is_difference};
+        sort(order, comes_before);
+        list<snapshot::row*> places{scratch};
+        places.reserve(order.size());
+        for (const placed_row& each : order) places.push_back(rows.data() + each.number);
+        move_into_order(rows.data(), places);
         set_rows(rows, info);
     }
 
@@ -28706,7 +28966,11 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     book.forget_new();
     list<named_stack*> stacks{window.sites.memory()};  // the snapshot may keep them
     stacks.reserve(window.sites.size());
-    for (const live_site& site : window.sites) {
+    for (std::size_t i = 0; i < window.sites.size(); ++i) {
+        const live_site& site = window.sites[i];
+        if (i + 8 < window.sites.size()) {
+            book.expect(window.sites[i + 4].hash, window.sites[i + 8].hash);
+        }
         stacks.push_back(
             &name_stack(book, stack_of(site, window.frames.data() + site.first_frame), rule));
     }

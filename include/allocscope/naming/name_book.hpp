@@ -55,6 +55,7 @@ public:
 
     // Call it before the stacks of a snapshot are looked up: libraries may have come and gone.
     void refresh() {
+        met_.refresh();
         if (!symbols_.refresh_modules()) return;
         stacks_.drop_passing();
         names_.rest();
@@ -70,7 +71,7 @@ public:
 
     // The names of the stack. They are found when the stack is seen for the first time.
     named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
-        const stack_modules modules{stack};
+        const stack_modules modules{stack, met_};
         const std::size_t version = rule.version();
         if (named_stack* found = stacks_.find(stack, modules.key(), version)) return *found;
         auto* made = kept_.make<named_stack>();
@@ -86,16 +87,21 @@ public:
         return *made;
     }
 
+    // Stacks with these hashes will be looked up soon, and later.
+    ALLOCSCOPE_INLINE void expect(std::uint64_t soon, std::uint64_t later) const noexcept {
+        stacks_.expect(soon, later);
+    }
+
     // Whether find() would find the names at once.
     ALLOCSCOPE_INLINE bool knows(const known_stack& stack,
                                  const symbolize::frame_rule& rule) const {
-        return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
+        return stacks_.find(stack, stack_modules{stack, met_}.key(), rule.version()) != nullptr;
     }
 
     // A stack with only the names of the symbol tables, made in `memory`.
     symbol_stack symbols_of(arena& memory, const known_stack& stack,
                             const symbolize::frame_rule& rule) {
-        const stack_modules modules{stack};
+        const stack_modules modules{stack, met_};
         symbol_stack made{list<snapshot::frame>{memory}, 0};
         list<symbolize::code_frame> names{memory};
         for (std::uint32_t i = 0; i < stack.count; ++i) {
@@ -145,6 +151,7 @@ private:
     symbolize::symbolizer symbols_{kept_};
     known_sizes sizes_;
     book_texts texts_{kept_, scratch_};
+    met_search met_;
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};
     std::size_t stack_count_ = 0;

@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   made by naming/name_book.hpp; read by everything that makes rows, stacks and verdicts
 // Threads:  written under the naming lock; of what rows show, only the type may change later
-// Memory:   96 bytes, and 56 bytes for each frame
+// Memory:   88 bytes, and 56 bytes for each frame
 //
 // A program may have a hundred thousand of them for as long as it runs. So nothing is stored twice:
 // the return addresses of the stack are those of its frames that are not inlined, plus one.
@@ -27,7 +27,6 @@ namespace detail {
 // The book owns the texts. Equal texts of path, place and type are one copy.
 struct named_stack {
     const snapshot::frame* frames = nullptr;         // innermost first
-    named_stack* next = nullptr;                     // the next one in the same chain of the index
     const list<const met_module*>* homes = nullptr;  // of its frames; null: none may be unloaded
     std::uint64_t modules = 0;                       // stack_modules::key
     const char* path = "";                           // of the user's frame; "": it has no line
@@ -66,7 +65,7 @@ struct named_stack {
     }
 };
 
-static_assert(sizeof(named_stack) == 96, "a hundred thousand of them are kept");
+static_assert(sizeof(named_stack) == 88, "a hundred thousand of them are kept");
 
 }  // namespace detail
 

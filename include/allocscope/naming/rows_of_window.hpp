@@ -293,7 +293,11 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     book.forget_new();
     list<named_stack*> stacks{window.sites.memory()};  // the snapshot may keep them
     stacks.reserve(window.sites.size());
-    for (const live_site& site : window.sites) {
+    for (std::size_t i = 0; i < window.sites.size(); ++i) {
+        const live_site& site = window.sites[i];
+        if (i + 8 < window.sites.size()) {
+            book.expect(window.sites[i + 4].hash, window.sites[i + 8].hash);
+        }
         stacks.push_back(
             &name_stack(book, stack_of(site, window.frames.data() + site.first_frame), rule));
     }

@@ -2,7 +2,7 @@
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/name_book.hpp, for each stack of a report
-// Threads:  any
+// Threads:  one at a time, under the naming lock
 // Memory:   1.5 KiB of the caller's stack
 //
 // Several modules may have been at an address, one after the other. Each of them put its own tag
@@ -17,6 +17,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/naming/met_search.hpp>
 #include <allocscope/platform/met_modules.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
@@ -41,8 +42,10 @@ ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
 
 class stack_modules {
 public:
-    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
-        if (modules_met.count() == 0) {
+    // Neither may end before it.
+    stack_modules(const known_stack& stack, const met_search& met) noexcept
+        : stack_(stack), met_(met) {
+        if (met.empty()) {
             is_certain_ = can_tell_modules();
             return;
         }
@@ -76,9 +79,8 @@ private:
                 sum += homes_[i]->tag();
                 continue;
             }
-            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
-                const met_module* candidate = modules_met.at(n - 1);
-                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
+            std::uint32_t left = met_modules::most;
+            while (const met_module* candidate = met_.last_of(left, pc - 1)) {
                 if (steps_ == 0 || chosen_count_ == most_chosen) return false;
                 --steps_;
                 homes_[i] = chosen_[chosen_count_++] = candidate;
@@ -101,18 +103,13 @@ private:
     // walked just now: its modules are those that are loaded.
     void assign_what_is_left() noexcept {
         for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
-            homes_[i] = nullptr;
-            if (stack_.site_hash == 0) continue;
-            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
-                const met_module* each = modules_met.at(n);
-                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
-                    homes_[i] = &module_of_nobody;
-                }
-            }
+            const bool is_known = stack_.site_hash == 0 || !met_.has(stack_.addresses[i] - 1);
+            homes_[i] = is_known ? nullptr : &module_of_nobody;
         }
     }
 
     const known_stack& stack_;
+    const met_search& met_;
     const met_module* homes_[max_stack_frames] = {};
     const met_module* chosen_[most_chosen] = {};
     std::uint32_t chosen_count_ = 0;

@@ -71,7 +71,7 @@ public:
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
         }
         if (stack.user_frame < frames.size()) {
-            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+            leave_closing_brace(frames, owners, stack.user_frame);
         }
         keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, coroutine);
@@ -231,6 +231,18 @@ private:
     }
 
     // --- place ---
+
+    void leave_closing_brace(list<code_frame>& frames, const list<const met_address*>& owners,
+                             std::size_t at) {
+        if (!symbolize::is_at_closing_brace(scratch_, frames, at, sources_)) return;
+        const met_address& owner = *owners[at];
+        std::size_t outer = 0;
+        while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
+        outer %= owner.frame_count;  // a recursion has the address several times
+        symbolize::leave_closing_brace(
+            frames[at],
+            symbols_.lines_near(owner.location->address, owner.home, frames[at], outer));
+    }
 
     // See types/module_rule.hpp.
     void find_place(named_stack& stack, const list<code_frame>& frames,

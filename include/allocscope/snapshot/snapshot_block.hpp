@@ -63,6 +63,28 @@ inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, boo
     return a.bytes < b.bytes;
 }
 
+// What nearly always decides the order of rows, so that most comparisons need not read the rows.
+struct placed_row {
+    std::uint64_t objects;
+    std::uint64_t bytes;
+    const char* file;
+    int line;
+    std::uint32_t number;  // of the row
+};
+
+struct row_order {
+    const snapshot::row* rows;
+    bool is_difference;
+
+    bool operator()(const placed_row& a, const placed_row& b) const {
+        if (!is_difference && a.objects != b.objects) return a.objects > b.objects;
+        if (!is_difference && a.bytes != b.bytes) return a.bytes > b.bytes;
+        const bool is_same_size = a.objects == b.objects && a.bytes == b.bytes;
+        if (is_same_size && a.file == b.file && a.line != b.line) return a.line < b.line;
+        return row_comes_before(rows[a.number], rows[b.number], is_difference);
+    }
+};
+
 }  // namespace detail
 
 ALLOCSCOPE_COOL_END
@@ -127,14 +149,18 @@ public:
 
     // The same for rows that lie in memory().
     void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
-        list<snapshot::row*> order{scratch};
+        list<placed_row> order{scratch};
         order.reserve(rows.size());
-        for (snapshot::row& row : rows) order.push_back(&row);
-        const bool is_difference = info.is_difference;
-        sort(order, [is_difference](const snapshot::row* a, const snapshot::row* b) {
-            return row_comes_before(*a, *b, is_difference);
-        });
-        move_into_order(rows.data(), order);
+        for (const snapshot::row& row : rows) {
+            order.push_back({row.objects, row.bytes, row.file, row.line,
+                             static_cast<std::uint32_t>(order.size())});
+        }
+        const row_order comes_before{rows.data(), info.is_difference};
+        sort(order, comes_before);
+        list<snapshot::row*> places{scratch};
+        places.reserve(order.size());
+        for (const placed_row& each : order) places.push_back(rows.data() + each.number);
+        move_into_order(rows.data(), places);
         set_rows(rows, info);
     }
 

@@ -38,10 +38,13 @@ struct code_frame {
     bool is_nearby = false;
     // True: there is a line, but it is the library's and would be taken for the function's.
     bool is_line_withheld = false;
-    // The lines of the code before and after the call in the same function and file, if they differ
-    // from its own; 0: there is none.
-    int line_before = 0;
-    int line_behind = 0;
+};
+
+// The lines of the code before and behind a call in the same function and file, if they differ from
+// its own; 0: there is none.
+struct lines_near_call {
+    int before = 0;
+    int behind = 0;
 };
 
 struct code_location {

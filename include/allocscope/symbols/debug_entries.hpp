@@ -22,7 +22,8 @@
 #include <allocscope/plain/sort.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // int8_t, int64_t, uint16_t, uint32_t, uint64_t
+#include <cstdint>  // int8_t, int64_t, uint8_t ... uint64_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -103,6 +104,9 @@ public:
 private:
     const abbreviation* find_odd(std::uint64_t code) const noexcept;
 
+    // No entry is larger; so the sum of all sizes does not wrap.
+    static constexpr std::uint32_t most_fixed_bytes = std::uint32_t{1} << 30U;
+
     struct builder {
         abbreviation_table& table;
         const detail::dwarf_format& format;
@@ -133,6 +137,7 @@ private:
                 table.steps_.push_back({shape.bytes_behind, attribute.form});
                 shape.bytes_behind = 0;
             } else {
+                if (shape.bytes_behind > most_fixed_bytes) return false;
                 shape.bytes_behind += static_cast<unsigned>(bytes);
             }
             if (attribute.name == detail::dwarf::at_low_pc ||
@@ -202,6 +207,16 @@ public:
     // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
+    // The bytes of all values, if each of them has a fixed size: the values of attributes(). Null:
+    // some have not, or they go beyond the end of the unit.
+    ALLOCSCOPE_INLINE const std::uint8_t* fixed_values() const noexcept {
+        const bool are_fixed = shape_->step_count == 0 && shape_->bytes_behind <= in_.remaining();
+        return are_fixed ? in_.bytes().data + in_.at() : nullptr;
+    }
+    ALLOCSCOPE_INLINE const entry_attribute* attributes() const noexcept {
+        return table_.attributes(*shape_);
+    }
+
     // The same, for loops that see many entries.
     ALLOCSCOPE_INLINE bool next_value_inline(std::uint16_t& name,
                                              detail::dwarf_value& value) noexcept;
@@ -218,6 +233,24 @@ private:
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
 };
+
+// A value of a form with a fixed size; only those of up to 8 bytes are numbers.
+ALLOCSCOPE_INLINE std::uint64_t fixed_value(const entry_attribute& attribute,
+                                            const std::uint8_t* at) noexcept {
+    std::uint64_t number = 0;
+    if (attribute.bytes == 4) {
+        std::memcpy(&number, at, 4);
+    } else if (attribute.bytes == 8) {
+        std::memcpy(&number, at, 8);
+    } else if (attribute.form == detail::dwarf::form_implicit_const) {
+        number = static_cast<std::uint64_t>(attribute.implicit_value);
+    } else {
+        for (int i = 0; i < attribute.bytes && i < 8; ++i) {
+            number |= std::uint64_t{at[i]} << (8U * static_cast<unsigned>(i));
+        }
+    }
+    return number;
+}
 
 ALLOCSCOPE_INLINE bool entry_walker::next_value_inline(std::uint16_t& name,
                                                        detail::dwarf_value& value) noexcept {

@@ -137,6 +137,29 @@ public:
         return entry_types{memory, *described.units, *described.names}.of_name(entry, name, wanted);
     }
 
+    // The lines near the call in a frame that resolve() made of this address. `outer` is the number
+    // of frames that the address has further out: the calls that were inlined around it.
+    lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
+                               std::size_t outer) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return {};
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range == nullptr) return {};
+        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
+        std::size_t call = calls.innermost_at(linked_address);
+        std::size_t count = 0;
+        for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
+        for (; count > outer; --count) call = calls[call - 1].parent;
+        const nearby_lines nearby{lines_of(*unit), texts_, calls, *range, linked_address};
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        lines_near_call found;
+        found.before = small(nearby.before(call, line, frame.file));
+        if (!frame.is_nearby) found.behind = small(nearby.behind(call, line, frame.file));
+        return found;
+    }
+
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
     ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
@@ -361,17 +384,12 @@ private:
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) return;
         const auto line = static_cast<std::uint64_t>(frame.line);
+        if (frame.line != 0) return;
         const std::uint64_t before = nearby.before(call, line, frame.file);
-        if (frame.line != 0) {
-            frame.line_before = small(before);
-            frame.line_behind = small(nearby.behind(call, line, frame.file));
-            return;
-        }
         frame.column = 0;
         frame.is_nearby = true;
         if (before != 0) {
             frame.line = small(before);
-            frame.line_before = small(nearby.before(call, before, frame.file));
             return;
         }
         if (name.line == 0) return;

@@ -50,6 +50,30 @@ inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
     return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
 }
 
+ALLOCSCOPE_INLINE void take(inlined_call& call, detail::dwarf_extent& extent,
+                            const detail::dwarf_unit& unit, std::uint16_t name,
+                            const detail::dwarf_value& value) noexcept {
+    switch (name) {
+        case detail::dwarf::at_call_file:
+            call.call_file = in_32_bits(value.number);
+            break;
+        case detail::dwarf::at_call_line:
+            call.call_line = in_32_bits(value.number);
+            break;
+        case detail::dwarf::at_call_column:
+            call.call_column = in_32_bits(value.number);
+            break;
+        case detail::dwarf::at_abstract_origin: {
+            const std::uint64_t origin = detail::dwarf_reference(unit, value);
+            if (origin != 0) call.entry = origin;
+            break;
+        }
+        default:
+            extent.take(name, value);
+            break;
+    }
+}
+
 // All inlined calls of one function.
 class inlined_calls {
 public:
@@ -124,25 +148,17 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
     detail::dwarf_extent extent;
     detail::dwarf_value value;
     std::uint16_t name = 0;
-    while (walker.next_value_inline(name, value)) {
-        switch (name) {
-            case detail::dwarf::at_call_file:
-                call.call_file = in_32_bits(value.number);
-                break;
-            case detail::dwarf::at_call_line:
-                call.call_line = in_32_bits(value.number);
-                break;
-            case detail::dwarf::at_call_column:
-                call.call_column = in_32_bits(value.number);
-                break;
-            case detail::dwarf::at_abstract_origin: {
-                const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
-                if (origin != 0) call.entry = origin;
-                break;
-            }
-            default:
-                extent.take(name, value);
-                break;
+    if (const std::uint8_t* at = walker.fixed_values()) {
+        const entry_attribute* attribute = walker.attributes();
+        for (std::uint32_t left = walker.shape()->attribute_count; left != 0; --left, ++attribute) {
+            value.form = attribute->form;
+            value.number = fixed_value(*attribute, at);
+            at += attribute->bytes;
+            take(call, extent, unit.header, attribute->name, value);
+        }
+    } else {
+        while (walker.next_value_inline(name, value)) {
+            take(call, extent, unit.header, name, value);
         }
     }
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);

@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   24 bytes for each row, 32 bytes for each file, in the arena of the debug data; paths
+// Memory:   16 bytes for each row, 32 bytes for each file, in the arena of the debug data; paths
 //           that were asked for are kept
 
 #ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
@@ -25,7 +25,7 @@
 #include <allocscope/symbols/kept_texts.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>  // uint32_t, uint64_t, UINT32_MAX
 #include <cstring>  // strnlen
 
 ALLOCSCOPE_WARM_BEGIN
@@ -35,7 +35,7 @@ namespace symbolize {
 class line_table {
 public:
     struct row {
-        std::uint64_t address;
+        std::uint32_t distance;  // of its address from that of its sequence
         std::uint32_t file;
         std::uint32_t line;
         std::uint32_t column;
@@ -46,18 +46,20 @@ public:
 
     // The last row at or before the address, within its sequence; null: none.
     ALLOCSCOPE_INLINE const row* find(std::uint64_t address) const noexcept {
-        return last_before(sequence_of(address), address);
+        return sequence_of(address).last_before(address);
     }
 
     // The rows of the sequence that holds the address, in order; empty if no sequence holds it.
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
+        std::uint64_t address = 0;  // of the first row
+
+        std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
+        // The last of the rows at or before the address; null: none.
+        const row* last_before(std::uint64_t wanted) const noexcept;
     };
     row_range sequence_of(std::uint64_t address) const noexcept;
-
-    // The last of the rows at or before the address; null: none.
-    static const row* last_before(row_range rows, std::uint64_t address) noexcept;
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const;
@@ -65,6 +67,7 @@ public:
 private:
     struct span {
         std::size_t first, last;
+        std::uint64_t address;  // of the first row
     };
     struct file_entry {
         const char* name;
@@ -78,6 +81,19 @@ private:
             table.files_.push_back(file_entry{name, directory, {}});
         }
     };
+
+    // A later row of the same line at the same address changes only the column.
+    ALLOCSCOPE_INLINE void add(const row& next, std::size_t first) {
+        if (rows_.size() > first) {
+            row& last = rows_.back();
+            if (last.distance == next.distance && last.file == next.file &&
+                last.line == next.line) {
+                last.column = next.column;
+                return;
+            }
+        }
+        rows_.push_back(next);
+    }
 
     static text short_text(const char* section_text) noexcept {
         const std::size_t length = ::strnlen(section_text, detail::longest_text);
@@ -116,14 +132,20 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
     rows_.reserve((header.end - header.operations) / 8);  // a row takes about ten bytes
     std::size_t first = 0;
+    std::uint64_t begin = 0;  // the address of that row
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
-            rows_.push_back(row{next.address, next.file, next.line, next.column});
+            if (first == rows_.size()) begin = next.address;
+            // No code is that long; and addresses do not go back.
+            if (next.address - begin > UINT32_MAX) return;
+            add(row{static_cast<std::uint32_t>(next.address - begin), next.file, next.line,
+                    next.column},
+                first);
             return;
         }
-        if (first < rows_.size() && !units.is_discarded(rows_[first].address)) {
-            sequences_.add(rows_[first].address, next.address, spans_.size());
-            spans_.push_back(span{first, rows_.size()});
+        if (first < rows_.size() && !units.is_discarded(begin)) {
+            sequences_.add(begin, next.address, spans_.size());
+            spans_.push_back(span{first, rows_.size(), begin});
             first = rows_.size();
         } else {
             rows_.cut(first);
@@ -137,15 +159,17 @@ ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
     const address_range* sequence = sequences_.find(address);
     if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    return {rows_.data() + rows.first, rows_.data() + rows.last};
+    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address};
 }
 
-ALLOCSCOPE_NOINLINE const line_table::row* line_table::last_before(row_range rows,
-                                                                   std::uint64_t address) noexcept {
-    const auto count = static_cast<std::size_t>(rows.end - rows.begin);
-    const std::size_t behind = partition_point(
-        rows.begin, count, [&](const row& each) { return each.address <= address; });
-    return behind == 0 ? nullptr : rows.begin + behind - 1;
+ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
+    std::uint64_t wanted) const noexcept {
+    if (wanted < address) return nullptr;
+    const std::uint64_t distance = wanted - address;
+    const std::size_t behind =
+        partition_point(begin, static_cast<std::size_t>(end - begin),
+                        [&](const row& each) { return each.distance <= distance; });
+    return behind == 0 ? nullptr : begin + behind - 1;
 }
 
 // A relative name is relative to its directory; a relative directory to that of the compilation.

@@ -22,6 +22,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/platform/loaded_modules.hpp>
+#include <allocscope/symbols/address_ranges.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -143,15 +144,18 @@ public:
             if (id.known()) modules_.back().fingerprint = detail::fingerprint_of(id);
         });
         find_files(memory, has_main);
+        ranges_ = address_ranges{memory};
+        for (std::size_t i = 0; i < modules_.size(); ++i) {
+            ranges_.add(modules_[i].low, modules_[i].high, i);
+        }
+        ranges_.finish();
         is_read_ = true;
     }
 
     // The module that holds the address; null: none.
     const loaded_module* find(std::uint64_t address) const {
-        for (const loaded_module& module : modules_) {
-            if (module.holds(address)) return &module;
-        }
-        return nullptr;
+        const address_range* range = ranges_.find(address);
+        return range != nullptr ? &modules_[range->value] : nullptr;
     }
 
 private:
@@ -204,6 +208,7 @@ private:
     bool is_read_ = false;
     detail::module_generation generation_;
     list<loaded_module> modules_;
+    address_ranges ranges_;  // value: the number of the module
 };
 
 }  // namespace symbolize

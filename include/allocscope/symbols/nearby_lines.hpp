@@ -1,7 +1,7 @@
 // nearby_lines.hpp - the lines of the code around a call whose own line says little.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, for each frame that it makes
+// Called:   by symbols/debug_object.hpp, for calls without a line and those at a closing brace
 // Threads:  one
 // Memory:   the paths of the files that it reads are kept
 //
@@ -44,14 +44,14 @@ public:
           calls_(calls),
           function_(function),
           rows_(lines.sequence_of(address)),
-          at_(line_table::last_before(rows_, address)) {}
+          at_(rows_.last_before(address)) {}
 
     // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
     // the function itself). 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
-            if (at->address < function_.low) break;
+            if (rows_.address_of(*at) < function_.low) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
             if (at == rows_.begin) break;
@@ -61,7 +61,7 @@ public:
     std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
-            if (++at == rows_.end || at->address >= function_.high) break;
+            if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
         }
@@ -76,7 +76,7 @@ private:
     std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
-        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
+        for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
             if (i == 0) return 0;  // the code of its caller
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;

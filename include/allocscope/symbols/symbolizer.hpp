@@ -106,6 +106,15 @@ public:
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
     }
 
+    // The lines near the call in a frame that was resolved at an address; see debug_object.
+    ALLOCSCOPE_INLINE lines_near_call lines_near(std::uint64_t address,
+                                                 const detail::met_module* home,
+                                                 const code_frame& frame, std::size_t outer) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->lines_near(address - owner.base, frame, outer);
+    }
+
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {

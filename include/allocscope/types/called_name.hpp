@@ -25,6 +25,7 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
@@ -37,18 +38,6 @@ namespace symbolize {
 // "" if the text is not a function's name.
 inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
-}
-
-// The token at the place of a frame; 0: there is none. `file` becomes its source.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby || frame.file.empty()) return 0;
-    file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == file->tokens().size()) return 0;
-    const source_token& token = file->tokens()[at];
-    return token.line == frame.line && token.column == frame.column ? at : 0;
 }
 
 // The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has

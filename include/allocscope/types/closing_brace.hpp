@@ -28,6 +28,7 @@
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
 
@@ -50,16 +51,20 @@ inline bool is_destructor(arena& memory, const code_frame& frame) {
     return !name.components.empty() && name.components.back().name.starts_with("~");
 }
 
-// `at` is the index of the frame whose line may be that of a brace.
-inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::size_t at,
+// Whether the line of frame `at` may be left for one near it.
+inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, std::size_t at,
                                 source_cache& sources) {
-    code_frame& frame = frames[at];
-    const int line = frame.line_behind != 0 ? frame.line_behind : frame.line_before;
-    if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
-    if (line < frame.line_before) return;  // the code was moved, so no line is certain
-    if (at > 0 && is_destructor(memory, frames[at - 1])) return;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr || !is_closing_brace(*file, frame.line)) return;
+    const code_frame& frame = frames[at];
+    if (is_standard_header(frame.file)) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || !is_closing_brace(*file, frame.line)) return false;
+    return at == 0 || !is_destructor(memory, frames[at - 1]);
+}
+
+inline void leave_closing_brace(code_frame& frame, const lines_near_call& near) noexcept {
+    const int line = near.behind != 0 ? near.behind : near.before;
+    if (line == 0) return;
+    if (line < near.before) return;  // the code was moved, so no line is certain
     frame.line = line;
     frame.column = 0;
     frame.is_nearby = true;

@@ -26,6 +26,7 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_function.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
 
@@ -95,16 +96,12 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
 // Returns "frame of work()", or "" if `frame` does not allocate one. `frame` then gets the line of
 // the function's name.
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return {};
     if (is_standard_header(frame.file)) return {};
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return {};
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at >= file->tokens().size()) return {};
-    const source_token& token = file->tokens()[at];
-    if (token.line != frame.line || token.column != frame.column) return {};
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
     const char sign = sign_at(*file, at);
-    const bool is_name = is_word(token.spelling) && sign_at(*file, at + 1) == '(';
+    const bool is_name = is_word(file->tokens()[at].spelling) && sign_at(*file, at + 1) == '(';
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};

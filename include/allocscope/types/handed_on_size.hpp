@@ -18,6 +18,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 
 #include <cstddef>  // size_t
@@ -48,8 +49,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
 // Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
 // `operator new(n)` or `malloc(n)` with the name of its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
     if (file == nullptr) return false;
     const list<source_token>& tokens = file->tokens();
     for (std::size_t at = file->token_from(frame.line, 0);

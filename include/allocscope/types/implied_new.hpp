@@ -31,6 +31,7 @@
 #include <allocscope/types/new_in_macro.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
@@ -178,14 +179,11 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 // Adds to an answer that the place itself has, or has not, given.
 inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
-    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return;
-    if (frame.file.empty() || is_standard_header(frame.file)) return;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == 0 || at >= file->tokens().size()) return;
+    if (is_standard_header(frame.file)) return;
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return;
     const source_token& token = file->tokens()[at];
-    if (token.line != frame.line || token.column != frame.column) return;
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
     const new_expression* shown = find_new_expression(*file, frame.line, frame.column);

@@ -55,6 +55,12 @@ struct new_expression {
     std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
 };
 
+// The last token of an expression, and the number of the expression.
+struct expression_end {
+    std::uint32_t token;
+    std::uint32_t number;
+};
+
 // A word of declarations: `using name`, `struct name`, or the `typedef` before `name;`.
 struct name_declaration {
     std::uint32_t at;        // the token of the name, or of `typedef`
@@ -70,7 +76,7 @@ public:
           partners_(matching_brackets(memory, list_.tokens)),
           scopes_(memory, list_.tokens, partners_),
           expressions_(memory),
-          edges_(memory),
+          ends_(memory),
           names_(memory),
           defaults_(memory),
           classes_(memory),
@@ -82,6 +88,8 @@ public:
             see(at);
             at = scopes_.see(at);
         }
+        sort(ends_,
+             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
     }
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
@@ -108,8 +116,18 @@ public:
 
     // The first expression that begins or ends with the token; null if there is none.
     ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
-        const std::uint32_t* found = edges_.find(token);
-        return found != nullptr ? &expressions_[*found] : nullptr;
+        const new_expression* begun =
+            expressions_.begin() +
+            partition_point(expressions_.data(), expressions_.size(),
+                            [&](const new_expression& each) { return each.begin < token; });
+        const expression_end* ended =
+            ends_.begin() +
+            partition_point(ends_.data(), ends_.size(),
+                            [&](const expression_end& each) { return each.token < token; });
+        const new_expression* first =
+            ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
+        const bool begins = begun != expressions_.end() && begun->begin == token;
+        return begins && (first == nullptr || begun < first) ? begun : first;
     }
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
@@ -349,10 +367,7 @@ private:
             const auto known = defaults_.insert(text_at(found.callee));
             known.value = known.is_new ? number + 1 : 0;
         }
-        const auto begins = edges_.insert(found.begin);
-        if (begins.is_new) begins.value = number;
-        const auto ends = edges_.insert(found.last);
-        if (ends.is_new) ends.value = number;
+        ends_.push_back({static_cast<std::uint32_t>(found.last), number});
         expressions_.push_back(found);
     }
 
@@ -482,7 +497,7 @@ private:
     list<std::uint32_t> partners_;
     template_scopes scopes_;
     list<new_expression> expressions_;
-    table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
+    list<expression_end> ends_;  // by their tokens
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
     table<text, std::uint32_t> classes_;   // the token of the name

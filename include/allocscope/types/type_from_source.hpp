@@ -31,6 +31,7 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
 
@@ -532,8 +533,7 @@ struct source_notes {
 // direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
-    if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
-    if (frame.is_nearby) return {};
+    if (is_standard_header(frame.file) || frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be confused with what is on the
@@ -541,7 +541,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
     if (frame.column <= 0 && is_constructor) return {};
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};

@@ -1,0 +1,45 @@
+// source_of_frame.hpp - the source file in which the line of a frame stands, and the token there.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by everything that reads the source at a call
+// Threads:  one source_cache belongs to one thread
+// Memory:   of the source_cache
+
+#ifndef ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
+#define ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/source_cache.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Null: the frame has no line, or its source cannot be read.
+inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty()) return nullptr;
+    return sources.find(frame.file, frame.built_ns);
+}
+
+// The token at the place of a frame; 0: there is none. `file` becomes its source.
+inline std::size_t token_of(const code_frame& frame, source_cache& sources,
+                            const source_outline*& file) {
+    if (frame.column <= 0 || frame.is_nearby) return 0;
+    file = source_of(frame, sources);
+    if (file == nullptr) return 0;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at == file->tokens().size()) return 0;
+    const source_token& token = file->tokens()[at];
+    return token.line == frame.line && token.column == frame.column ? at : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP

@@ -27821,7 +27821,7 @@ struct placed_row {
     std::uint32_t number;  // of the row
 };
 
-struct row_order {
+struct placed_rows_order {
     const snapshot::row* rows;
     bool is_difference;
 
@@ -27904,7 +27904,7 @@ public:
             order.push_back({row.objects, row.bytes, row.file, row.line,
                              static_cast<std::uint32_t>(order.size())});
         }
-        const row_order comes_before{rows.data(), info.is_difference};
+        const placed_rows_order comes_before{rows.data(), info.is_difference};
         sort(order, comes_before);
         list<snapshot::row*> places{scratch};
         places.reserve(order.size());

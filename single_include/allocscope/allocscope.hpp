@@ -19334,6 +19334,30 @@ private:
     bool is_signed_ = false;
 };
 
+// `new const T` makes a T.
+inline text without_const(text type) noexcept {
+    if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
+    const bool is_compound = type.ends_with("*") || type.ends_with("&");
+    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+    return type;
+}
+
+// What `auto` makes of a value of that type.
+inline text decayed(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
+    return without_const(type);
+}
+
+// What "std::decay_t<int&>", or "std::decay<int&>" in front of "::type", stands for; "" if it is
+// something else.
+inline text result_of_trait(text type) noexcept {
+    const text start = listed_start(
+        type,
+        "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay<");
+    if (start.empty() || is_listed(type.substr(type.size() - 2), "]> )>")) return {};
+    return decayed(type.substr(start.size(), type.size() - start.size() - 1));
+}
+
 class type_printer {
 public:
     ALLOCSCOPE_INLINE type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
@@ -19434,6 +19458,10 @@ private:
             at_ = behind + 2;
             return;
         }
+        if (continues_name && word == "type" && take_trait(to, 2)) {
+            at_ = behind;
+            return;
+        }
         const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
                                  word.find_first_not_of("0123456789", 2) == no_position;
         if (is_of_clang) return lambda(to, behind);
@@ -19525,8 +19553,21 @@ private:
         const list<text> arguments = parts('>', depth);
         if (is_failed_) return;
         if (to.out.back() == '<') to.out << ' ';  // operator< <int>
+        const bool is_result = to.out.view().ends_with("_t");
         write_arguments(to.out, to.name_begin, arguments);
+        if (is_result) take_trait(to, 0);
         to.space_before = false;
+    }
+
+    // Replaces the name that is being written, without its last characters, by what it stands for.
+    bool take_trait(written& to, std::size_t without) {
+        text name = to.out.view().substr(to.name_begin);
+        name.remove_suffix(without);
+        const text made = copy_of(memory_, result_of_trait(name));
+        if (made.empty()) return false;
+        to.out.cut(to.name_begin);
+        to.out << made;
+        return true;
     }
 
     void parentheses(written& to, int depth) {
@@ -19534,6 +19575,10 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        // void(int) and void (*)(int), whatever the input has
+        const std::size_t behind = skip_brackets(type_, at_);
+        to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
+                          (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
         to.write_space();
         const bool is_main = to.out.view() == "main" && is_next("()::");
         const list<text> parameters = parts(')', depth);
@@ -21405,13 +21450,14 @@ public:
           at_(rows_.last_before(address)) {}
 
     // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
-    // the function itself). 0: there is none.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
+    // the function itself), from line `least` on. 0: there is none.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file,
+                         std::uint64_t least = 1) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
             const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
+            if (found >= least && found != line) return found;
             if (at == rows_.begin) break;
         }
         return 0;
@@ -22087,7 +22133,18 @@ private:
     void find_line(code_frame& frame, const frame_source& source, std::size_t call,
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
-        if (is_standard_header(frame.file)) return;
+        if (is_standard_header(frame.file)) {
+            // g++ forgets inlined calls if it has folded the function that was called with another
+            // one. Then this is the library's line, and not one of the function that it is in.
+            const text own = file_of(name, source);
+            if (own.empty() || is_standard_header(own)) return;
+            const std::uint64_t before = nearby.before(call, 0, own, name.line);
+            frame.file = own;
+            frame.line = small(before != 0 ? before : name.line);
+            frame.column = 0;
+            frame.is_nearby = true;
+            return;
+        }
         const auto line = static_cast<std::uint64_t>(frame.line);
         if (frame.line != 0) return;
         const std::uint64_t before = nearby.before(call, line, frame.file);
@@ -22098,12 +22155,18 @@ private:
             return;
         }
         if (name.line == 0) return;
+        frame.file = file_of(name, source);
+        frame.line = small(name.line);
+    }
+
+    // The file in which a function is declared.
+    text file_of(const entry_name& name, const frame_source& source) {
+        if (name.line == 0) return {};
         // A split unit has no lines of its own.
         const debug_unit* unit =
             &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
-        frame.file = lines.path_of(name.file, texts_);
-        frame.line = small(name.line);
+        return lines.path_of(name.file, texts_);
     }
 
     // The symbol table's name is preferred, because it is always complete. The debug information
@@ -23370,7 +23433,8 @@ struct new_expression {
     // if it is a type; `new auto(x)` contains a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
-    std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
+    bool is_request = false;  // of bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;   // whose parameter has it as its default; 0: none has
 };
 
 // The last token of an expression, and the number of the expression.
@@ -23561,6 +23625,9 @@ private:
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
+            case 'm':
+                if (token == "malloc") read_request(at, at + 1);
+                break;
             case 'n':
                 if (token == "new") read_new(at);
                 if (token == "namespace") read_definition(at + 1);
@@ -23624,6 +23691,7 @@ private:
 
     void read_new(std::size_t at) {
         const text before = text_before(at);
+        if (before == "operator") read_request(at - 1, text_at(at + 1) == "[" ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
         found.begin = before == "::" ? at - 1 : at;
@@ -23652,6 +23720,32 @@ private:
         }
         found.scope = scopes_.here();
         if (text_before(found.begin) == "=") see_default(found);
+        keep(found);
+    }
+
+    // A call whose first argument is the size of a type, or a multiple of it.
+    void read_request(std::size_t begin, std::size_t open) {
+        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
+        new_expression found;
+        for (std::size_t at = open + 1; at < close && text_at(at) != ","; ++at) {
+            const text token = text_at(at);
+            if (token == "sizeof") {
+                ++at;
+                if (found.has_type || text_at(at) != "(") return;
+                if (read_type(at + 1, found) != partners_[at]) return;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
+                return;
+            }
+            if (partners_[at] != 0) at = partners_[at];
+        }
+        if (!found.has_type) return;
+        while (is_listed(text_before(begin), ":: std")) --begin;
+        if (is_listed(text_before(begin), ". ->")) return;
+        found.begin = begin;
+        found.last = open;
+        found.has_initialiser = true;
+        found.is_request = true;
+        found.scope = scopes_.here();
         keep(found);
     }
 
@@ -24048,6 +24142,7 @@ inline text without_array(text type) noexcept {
 inline text without_boost(arena& memory, text type) {
     constexpr text indexed = "boost::multi_index::detail::";
     constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    if (type == "boost::unordered::detail::ptr_bucket") return "hash buckets";
     const std::size_t open = type.find('<');
     if (open == no_position || skip_brackets(type, open) != type.size()) return type;
     if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
@@ -24060,9 +24155,13 @@ inline text without_boost(arena& memory, text type) {
     const text name = type.substr(7, open - 7);
     const text first = arguments[0];
     if (node != no_position ||
-        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        is_listed(name,
+                  "unordered::detail::ptr_node unordered::detail::node any::holder "
+                  "container::dtl::list_node container::dtl::slist_node "
+                  "container::dtl::tree_node")) {
         return first;
     }
+    if (name == "container::dtl::pair") return joined(memory, "std::pair", type.substr(open));
     if (!is_listed(name,
                    "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
                    "detail::sp_counted_impl_pda")) {
@@ -24254,6 +24353,9 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
         return call.scope_first;
     }
+    if (scope == "polymorphic_allocator" && function == "allocate_object") {
+        return call.function_first;
+    }
     text result;
     if (scope == "promise" && function == scope) result = call.scope_first;
     if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
@@ -24302,7 +24404,7 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
            plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
-           is_reporting_frame(plain);
+           plain == "std::pmr::polymorphic_allocator::allocate_bytes" || is_reporting_frame(plain);
 }
 
 struct read_name {
@@ -24336,7 +24438,7 @@ public:
     text pretty(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
-        return types_[asked] = pretty_type(memory_, asked);
+        return types_[asked] = printed_type(memory_, asked);
     }
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
@@ -24614,14 +24716,6 @@ struct type_knowledge {
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
-// `new const T` makes a T.
-inline text without_const(text type) noexcept {
-    if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
-    const bool is_compound = type.ends_with("*") || type.ends_with("&");
-    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
-    return type;
-}
-
 // Replaces template parameters by what the frame's function shows.
 class source_spelling {
 public:
@@ -24648,6 +24742,7 @@ public:
     // The type with the blanks and the order of words in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
+        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
             return decayed(type_of_variable(expression_.type_begin, 0));
         }
@@ -24727,13 +24822,6 @@ private:
         return own;
     }
 
-    // What `auto` makes of the type of a variable.
-    static ALLOCSCOPE_INLINE text decayed(text type) noexcept {
-        while (type.ends_with("&")) type.remove_suffix(1);
-        if (type.ends_with(" const")) type.remove_suffix(6);
-        return type;
-    }
-
     // Something that looks like a call may really be one.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
@@ -24751,6 +24839,20 @@ private:
         if (is_at_begin_ && !is_in_template) return false;
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
+    }
+
+    // `sizeof(name)` may be the size of a variable. `static_cast<name*>(` or `name* p =` tells that
+    // it is a type.
+    bool is_certain_request() const {
+        const list<source_token>& tokens = file_.tokens();
+        const text name = tokens[expression_.type_begin].spelling;
+        const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
+        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
+        std::size_t at = expression_.begin;
+        for (int left = 12; left != 0 && at > 0; --left, --at) {
+            if (tokens[at].spelling == "*" && tokens[at - 1].spelling == name) return true;
+        }
+        return false;
     }
 
     // Writes what the tokens say. Returns false if that is not certain.
@@ -25045,7 +25147,8 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+        notes->is_array = expression->is_request || (behind < file->tokens().size() &&
+                                                     file->tokens()[behind].spelling == "[");
         notes->shares_place = spelling.shares_place();
         if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
     }
@@ -25396,7 +25499,9 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all) {
-    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    for (int i = 0; i < 2; ++i) {  // MAKE(T) and MAKE(T)()
+        if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    }
     if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
@@ -25404,11 +25509,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    is_all = only.begin == 0;
-    for (std::size_t i = 1; i < made.tokens().size(); ++i) {
+    is_all = true;
+    std::size_t bound = only.type_end;  // `[n]`
+    while (bound < made.tokens().size() && made.tokens()[bound].spelling == "[") bound += 3;
+    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.tokens()[i].spelling;
+        const bool is_in_type = i >= only.begin && i < bound;
         const bool is_brackets = is_listed(token, "( ) { }");
-        if (i < only.type_end ? file.has_new_in_default(token) : !is_brackets) is_all = false;
+        if (is_in_type ? file.has_new_in_default(token) : !is_brackets) is_all = false;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
@@ -25721,12 +25829,6 @@ inline text standard_header(text file) noexcept {
     return file.substr(file.rfind('/') + 1);
 }
 
-inline text without_reference(text type) noexcept {
-    while (type.ends_with("&")) type.remove_suffix(1);
-    if (type.starts_with("const ")) type.remove_prefix(6);
-    return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
-}
-
 // What a container has as elements, by the class that one of its functions is in, or that its
 // variable is of; "" if it is none of these classes.
 inline text element_of(arena& memory, text scope, text brackets) {
@@ -25767,6 +25869,9 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
     if (member < 2 || !is_word(tokens[member].spelling)) return 0;
+    // Clang places both calls of `name[1][2]` at the name.
+    const bool is_bracket = tokens[member + 1].spelling == "[";
+    if (is_bracket && is_listed(tokens[file.partner(member + 1) + 1].spelling, "[ . ->")) return 0;
     if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
     return tokens[member].spelling == function ? member - 2 : 0;
 }
@@ -25873,8 +25978,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     if (!arguments.empty()) call.function_first = arguments[0];
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
-        const text type = is_any || is_functor ? without_reference(call.function_first)
-                                               : type_of_make_call(memory, call);
+        const text type =
+            is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
         if (type.empty() || type.starts_with("(lambda at ")) return {};
         return {printed_type(memory, type), type_evidence::make_frame};
     }
@@ -26126,6 +26231,21 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
             type_evidence::unsized_vtable};
 }
 
+// Whether a function, or one of those that it was inlined into, was folded with another
+// instantiation of the same template. Then the name of the inner one says nothing about its
+// template arguments.
+inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
+                      text function) {
+    const std::size_t first = at;
+    while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
+        if (at > first && !frames[at].is_inlined) return false;
+        const text outer = frames[++at].function;
+        if (outer != function && names.of(outer).plain == names.of(function).plain) return true;
+        function = outer;
+    }
+    return false;
+}
+
 // `knowledge` is about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
@@ -26138,12 +26258,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     frame.function = called_name(names, frames, asking, sources, knowledge);
-    const read_name& own = names.of(frame.function);
-    if (has_arguments(own.parts) && asking + 1 < frames.size() &&
-        frames[asking + 1].function != frame.function &&
-        names.of(frames[asking + 1].function).plain == own.plain) {
-        // If the function was folded with another instantiation of the same template, its name says
-        // nothing about its template arguments.
+    if (is_folded(names, frames, asking, frame.function)) {
         frame.function = {};
         knowledge.meaning = nullptr;
     }

@@ -70,6 +70,7 @@ template <class T> __attribute__((always_inline)) inline void hold(T&& value) {
 }  // namespace
 
 #define MAKE_NEW(T) new T
+#define MAKE_SOME(T, n) (new T[n])
 """
 
 F = "__attribute__((noinline)) void f@() "
@@ -175,6 +176,13 @@ SHAPES = [
      ["std::future state", "std::future<$T> result"]),
 ]
 
+POOL = ("template <class U> struct pool@ { using value_type = U; pool@() = default; "
+        "template <class V> pool@(const pool@<V>&) {} "
+        "U* allocate(std::size_t n) { return static_cast<U*>(::operator new(n * sizeof(U))); } "
+        "void deallocate(U* p, std::size_t) { ::operator delete(p); } "
+        "bool operator==(const pool@&) const { return true; } "
+        "bool operator!=(const pool@&) const { return false; } }; ")
+
 # Without an element type.
 SINGLE = [
     (F + "{ std::string s(200, 'x'); hold(std::move(s)); }", ["char"]),
@@ -189,6 +197,44 @@ SINGLE = [
      ["int", "hash buckets"]),
     (F + "{ auto a = std::async(std::launch::deferred, [] { return 3; }); hold(std::move(a)); }",
      ["std::future state", "std::future<int> result"]),
+    # memory for objects that are made later
+    (POOL + F + "{ std::vector<app::plain, pool@<app::plain>> v(3); hold(std::move(v)); }",
+     ["app::plain"]),
+    (POOL + F + "{ std::map<int, hidden, std::less<>, pool@<std::pair<const int, hidden>>> m; m[3];"
+     " hold(std::move(m)); }", ["std::pair<const int, hidden>"]),
+    (POOL + F + "{ hold(std::allocate_shared<app::plain>(pool@<app::plain>())); }",
+     ["app::plain"]),
+    ("struct node@ { node@* next; long n; }; " + F + "{ auto* raw = static_cast<node@*>(::operator "
+     "new(sizeof(node@))); keep(::new (raw) node@); }", ["node@"]),
+    (F + "{ keep(::operator new(sizeof(long) + 3 * sizeof(app::plain))); }", ["?"]),
+    ("struct shape@ { long n; }; " + F + "{ long shape@ = 3; keep(::operator new(2 * "
+     "sizeof(shape@))); }", ["?"]),
+    # what a person writes
+    (F + "{ std::vector<std::function<void(int)>> v(2); hold(std::move(v)); }",
+     ["std::function<void(int)>"]),
+    (F + "{ keep(new std::function<void(int)>()); }", ["std::function<void(int)>"]),
+    (F + "{ using run = void (*)(int); keep(new run[3]); }", ["void (*)(int)"]),
+    ("template <class U> auto copy@(U&& u) { return new std::decay_t<U>(u); } " + F +
+     "{ static app::plain one; keep(copy@(one)); }", ["app::plain"]),
+    (F + "{ auto copy = [](auto& u) { return new std::decay_t<decltype(u)>(u); }; static "
+     "hidden one; keep(copy(one)); }", ["hidden"]),
+    # macros
+    (F + "{ keep(MAKE_SOME(std::string, 4)); }", ["std::string"]),
+    (F + "{ keep(MAKE_NEW(app::plain)()); }", ["app::plain"]),
+    # classes in classes
+    ("struct base@ { virtual ~base@() {} long a = 1; }; struct left@ : virtual base@ { long l; }; "
+     "struct right@ : virtual base@ { long r; }; struct both@ : left@, right@ {}; " + F +
+     "{ std::unique_ptr<base@> p = std::make_unique<both@>(); hold(std::move(p)); }", ["both@"]),
+    ("template <class D> struct twin@ { D* twin() const { return new D(static_cast<const D&>(*this)"
+     "); } }; struct one@ : twin@<one@> { long n[7]; }; " + F + "{ static one@ one; "
+     "keep(one.twin()); }", ["one@"]),
+    ("struct shared@ : std::enable_shared_from_this<shared@> { long n[3]; }; " + F +
+     "{ hold(std::make_shared<shared@>()); }", ["shared@"]),
+    ("template <class U> struct chain@ { struct link { U value; link* next; }; link* first = "
+     "nullptr; void add() { first = new link{U(), first}; } }; " + F + "{ static chain@<hidden> "
+     "all; all.add(); keep(&all); }", ["chain@<hidden>::link"]),
+    (F + "{ std::map<int, std::map<long, hidden>> m; m[1][2]; hold(std::move(m)); }",
+     ["std::pair<const int, std::map<long, hidden>>", "std::pair<const long, hidden>"]),
 ]
 
 COROUTINE_PRELUDE = r"""
@@ -220,6 +266,14 @@ COROUTINES = [
     # A function with a coroutine inside is none.
     (F + "{ auto run = []() -> task { co_return; }; keep(&run); keep(new app::plain{}); }",
      ["app::plain"]),
+    # With -O2 g++ folds the functions that allocate for classes of one size and forgets that they
+    # were inlined. The type is known with -O0.
+    (F + "{ std::vector<std::string> v(4); hold(std::move(v)); }", ["std::string"]),
+    (F + "{ std::vector<hidden> v(4); hold(std::move(v)); }", ["hidden | ?"]),
+    (F + "{ auto fill = [](std::vector<hidden>& v) { v.resize(3); }; std::vector<hidden> v; "
+     "fill(v); hold(std::move(v)); }", ["hidden | ?"]),
+    (F + "{ static std::pmr::polymorphic_allocator<> a; keep(a.new_object<hidden>()); }",
+     ["hidden"]),
 ]
 
 

@@ -196,6 +196,15 @@ LINES = [
      "std::vector<std::pair<K, U>> v; v.reserve(8); keep(&v); } }; F { "
      "i@<hid>::template add<int>(); i@<int>::add<hid>(); }",
      ["std::pair<hid, int>", "std::pair<int, hid>"]),
+    ("F { static std::map<int, std::map<long, hid>> m; m[1][2]; keep(&m); }",
+     ["std::pair<const int, std::map<long, hid>>", "std::pair<const long, hid>"]),
+    ("struct j@ { std::map<short, pl> m; }; F { static std::map<int, j@> m; m[1].m[2]; keep(&m); }",
+     ["std::pair<const int, j@>", "std::pair<const short, pl>"]),
+    ("F { struct head { long n[2]; }; keep(::operator new(sizeof(head) + 4 * sizeof(pl))); }", []),
+    ("F { pl* hid = nullptr; keep(::operator new(2 * sizeof(hid))); keep(hid); }", []),
+    ("F { pl hid[3]; keep(&hid); keep(::operator new(sizeof(hid))); }", []),
+    ("struct k@ { std::vector<char> hid; void go() { keep(::operator new(5 * sizeof(hid))); } }; F "
+     "{ static k@ k; k.go(); }", []),
 ]
 
 MAIN = r"""
@@ -230,7 +239,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        for level, form, most_unknown in (("-O0", "-g1", 10), ("-O2", "-g1", 35), ("-O2", "-g", 5)):
+        for level, form, most_unknown in (("-O0", "-g1", 14), ("-O2", "-g1", 40), ("-O2", "-g", 9)):
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],
                             "-pthread", "-o", built], check=True, timeout=900)

@@ -146,11 +146,11 @@ def main():
             check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
             check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)
             check(bench, "-g1", "-O0", ["-g1"], 96.5)
-        check(bench, "-g1", "-O2", ["-g1"], 95.0)
+        check(bench, "-g1", "-O2", ["-g1"], 94.0)
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():
-            check(bench, "coroutines", level, ["-g", *flags], 100.0)
+            check(bench, "-g -std=c++20", level, ["-g", *flags], 100.0)
 
 
 if __name__ == "__main__":

@@ -382,7 +382,18 @@ private:
     void find_line(code_frame& frame, const frame_source& source, std::size_t call,
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
-        if (is_standard_header(frame.file)) return;
+        if (is_standard_header(frame.file)) {
+            // g++ forgets inlined calls if it has folded the function that was called with another
+            // one. Then this is the library's line, and not one of the function that it is in.
+            const text own = file_of(name, source);
+            if (own.empty() || is_standard_header(own)) return;
+            const std::uint64_t before = nearby.before(call, 0, own, name.line);
+            frame.file = own;
+            frame.line = small(before != 0 ? before : name.line);
+            frame.column = 0;
+            frame.is_nearby = true;
+            return;
+        }
         const auto line = static_cast<std::uint64_t>(frame.line);
         if (frame.line != 0) return;
         const std::uint64_t before = nearby.before(call, line, frame.file);
@@ -393,12 +404,18 @@ private:
             return;
         }
         if (name.line == 0) return;
+        frame.file = file_of(name, source);
+        frame.line = small(name.line);
+    }
+
+    // The file in which a function is declared.
+    text file_of(const entry_name& name, const frame_source& source) {
+        if (name.line == 0) return {};
         // A split unit has no lines of its own.
         const debug_unit* unit =
             &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
-        frame.file = lines.path_of(name.file, texts_);
-        frame.line = small(name.line);
+        return lines.path_of(name.file, texts_);
     }
 
     // The symbol table's name is preferred, because it is always complete. The debug information

@@ -47,13 +47,14 @@ public:
           at_(rows_.last_before(address)) {}
 
     // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
-    // the function itself). 0: there is none.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
+    // the function itself), from line `least` on. 0: there is none.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file,
+                         std::uint64_t least = 1) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
             const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
+            if (found >= least && found != line) return found;
             if (at == rows_.begin) break;
         }
         return 0;

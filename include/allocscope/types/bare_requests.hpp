@@ -71,12 +71,6 @@ inline text standard_header(text file) noexcept {
     return file.substr(file.rfind('/') + 1);
 }
 
-inline text without_reference(text type) noexcept {
-    while (type.ends_with("&")) type.remove_suffix(1);
-    if (type.starts_with("const ")) type.remove_prefix(6);
-    return type.ends_with(" const") ? type.substr(0, type.size() - 6) : type;
-}
-
 // What a container has as elements, by the class that one of its functions is in, or that its
 // variable is of; "" if it is none of these classes.
 inline text element_of(arena& memory, text scope, text brackets) {
@@ -117,6 +111,9 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
     if (member < 2 || !is_word(tokens[member].spelling)) return 0;
+    // Clang places both calls of `name[1][2]` at the name.
+    const bool is_bracket = tokens[member + 1].spelling == "[";
+    if (is_bracket && is_listed(tokens[file.partner(member + 1) + 1].spelling, "[ . ->")) return 0;
     if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
     return tokens[member].spelling == function ? member - 2 : 0;
 }
@@ -223,8 +220,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     if (!arguments.empty()) call.function_first = arguments[0];
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
-        const text type = is_any || is_functor ? without_reference(call.function_first)
-                                               : type_of_make_call(memory, call);
+        const text type =
+            is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
         if (type.empty() || type.starts_with("(lambda at ")) return {};
         return {printed_type(memory, type), type_evidence::make_frame};
     }

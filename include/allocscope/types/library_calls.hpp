@@ -149,6 +149,9 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
         return call.scope_first;
     }
+    if (scope == "polymorphic_allocator" && function == "allocate_object") {
+        return call.function_first;
+    }
     text result;
     if (scope == "promise" && function == scope) result = call.scope_first;
     if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;

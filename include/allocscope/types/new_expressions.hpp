@@ -16,6 +16,11 @@
 //                        ^ g++: a name with template arguments counts as one token, the name
 //
 // `new (place) T` allocates nothing and is left out, except with std::nothrow or std::align_val_t.
+//
+// A request for the bytes of objects that are made later counts as one, too:
+//
+//     ::operator new(count * sizeof(T))      std::malloc(sizeof(T))
+//     ^ clang       ^ g++                    ^ clang    ^ g++
 
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
@@ -52,7 +57,8 @@ struct new_expression {
     // if it is a type; `new auto(x)` contains a variable.
     bool is_of_value = false;
     bool is_of_variable = false;
-    std::size_t callee = 0;  // whose parameter has it as its default; 0: none has
+    bool is_request = false;  // of bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;   // whose parameter has it as its default; 0: none has
 };
 
 // The last token of an expression, and the number of the expression.
@@ -243,6 +249,9 @@ private:
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
+            case 'm':
+                if (token == "malloc") read_request(at, at + 1);
+                break;
             case 'n':
                 if (token == "new") read_new(at);
                 if (token == "namespace") read_definition(at + 1);
@@ -306,6 +315,7 @@ private:
 
     void read_new(std::size_t at) {
         const text before = text_before(at);
+        if (before == "operator") read_request(at - 1, text_at(at + 1) == "[" ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
         found.begin = before == "::" ? at - 1 : at;
@@ -334,6 +344,32 @@ private:
         }
         found.scope = scopes_.here();
         if (text_before(found.begin) == "=") see_default(found);
+        keep(found);
+    }
+
+    // A call whose first argument is the size of a type, or a multiple of it.
+    void read_request(std::size_t begin, std::size_t open) {
+        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
+        new_expression found;
+        for (std::size_t at = open + 1; at < close && text_at(at) != ","; ++at) {
+            const text token = text_at(at);
+            if (token == "sizeof") {
+                ++at;
+                if (found.has_type || text_at(at) != "(") return;
+                if (read_type(at + 1, found) != partners_[at]) return;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
+                return;
+            }
+            if (partners_[at] != 0) at = partners_[at];
+        }
+        if (!found.has_type) return;
+        while (is_listed(text_before(begin), ":: std")) --begin;
+        if (is_listed(text_before(begin), ". ->")) return;
+        found.begin = begin;
+        found.last = open;
+        found.has_initialiser = true;
+        found.is_request = true;
+        found.scope = scopes_.here();
         keep(found);
     }
 

@@ -107,7 +107,9 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all) {
-    if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    for (int i = 0; i < 2; ++i) {  // MAKE(T) and MAKE(T)()
+        if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+    }
     if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
@@ -115,11 +117,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    is_all = only.begin == 0;
-    for (std::size_t i = 1; i < made.tokens().size(); ++i) {
+    is_all = true;
+    std::size_t bound = only.type_end;  // `[n]`
+    while (bound < made.tokens().size() && made.tokens()[bound].spelling == "[") bound += 3;
+    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.tokens()[i].spelling;
+        const bool is_in_type = i >= only.begin && i < bound;
         const bool is_brackets = is_listed(token, "( ) { }");
-        if (i < only.type_end ? file.has_new_in_default(token) : !is_brackets) is_all = false;
+        if (is_in_type ? file.has_new_in_default(token) : !is_brackets) is_all = false;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;

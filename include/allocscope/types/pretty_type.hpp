@@ -79,6 +79,30 @@ private:
     bool is_signed_ = false;
 };
 
+// `new const T` makes a T.
+inline text without_const(text type) noexcept {
+    if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
+    const bool is_compound = type.ends_with("*") || type.ends_with("&");
+    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+    return type;
+}
+
+// What `auto` makes of a value of that type.
+inline text decayed(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
+    return without_const(type);
+}
+
+// What "std::decay_t<int&>", or "std::decay<int&>" in front of "::type", stands for; "" if it is
+// something else.
+inline text result_of_trait(text type) noexcept {
+    const text start = listed_start(
+        type,
+        "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay<");
+    if (start.empty() || is_listed(type.substr(type.size() - 2), "]> )>")) return {};
+    return decayed(type.substr(start.size(), type.size() - start.size() - 1));
+}
+
 class type_printer {
 public:
     ALLOCSCOPE_INLINE type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
@@ -179,6 +203,10 @@ private:
             at_ = behind + 2;
             return;
         }
+        if (continues_name && word == "type" && take_trait(to, 2)) {
+            at_ = behind;
+            return;
+        }
         const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
                                  word.find_first_not_of("0123456789", 2) == no_position;
         if (is_of_clang) return lambda(to, behind);
@@ -270,8 +298,21 @@ private:
         const list<text> arguments = parts('>', depth);
         if (is_failed_) return;
         if (to.out.back() == '<') to.out << ' ';  // operator< <int>
+        const bool is_result = to.out.view().ends_with("_t");
         write_arguments(to.out, to.name_begin, arguments);
+        if (is_result) take_trait(to, 0);
         to.space_before = false;
+    }
+
+    // Replaces the name that is being written, without its last characters, by what it stands for.
+    bool take_trait(written& to, std::size_t without) {
+        text name = to.out.view().substr(to.name_begin);
+        name.remove_suffix(without);
+        const text made = copy_of(memory_, result_of_trait(name));
+        if (made.empty()) return false;
+        to.out.cut(to.name_begin);
+        to.out << made;
+        return true;
     }
 
     void parentheses(written& to, int depth) {
@@ -279,6 +320,10 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        // void(int) and void (*)(int), whatever the input has
+        const std::size_t behind = skip_brackets(type_, at_);
+        to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
+                          (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
         to.write_space();
         const bool is_main = to.out.view() == "main" && is_next("()::");
         const list<text> parameters = parts(')', depth);

@@ -53,7 +53,7 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
            plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
-           is_reporting_frame(plain);
+           plain == "std::pmr::polymorphic_allocator::allocate_bytes" || is_reporting_frame(plain);
 }
 
 struct read_name {
@@ -87,7 +87,7 @@ public:
     text pretty(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
-        return types_[asked] = pretty_type(memory_, asked);
+        return types_[asked] = printed_type(memory_, asked);
     }
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }

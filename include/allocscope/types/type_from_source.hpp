@@ -123,14 +123,6 @@ struct type_knowledge {
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
-// `new const T` makes a T.
-inline text without_const(text type) noexcept {
-    if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
-    const bool is_compound = type.ends_with("*") || type.ends_with("&");
-    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
-    return type;
-}
-
 // Replaces template parameters by what the frame's function shows.
 class source_spelling {
 public:
@@ -157,6 +149,7 @@ public:
     // The type with the blanks and the order of words in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
+        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
             return decayed(type_of_variable(expression_.type_begin, 0));
         }
@@ -236,13 +229,6 @@ private:
         return own;
     }
 
-    // What `auto` makes of the type of a variable.
-    static ALLOCSCOPE_INLINE text decayed(text type) noexcept {
-        while (type.ends_with("&")) type.remove_suffix(1);
-        if (type.ends_with(" const")) type.remove_suffix(6);
-        return type;
-    }
-
     // Something that looks like a call may really be one.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
@@ -260,6 +246,20 @@ private:
         if (is_at_begin_ && !is_in_template) return false;
         return file_.has_new_in_default(own) &&
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
+    }
+
+    // `sizeof(name)` may be the size of a variable. `static_cast<name*>(` or `name* p =` tells that
+    // it is a type.
+    bool is_certain_request() const {
+        const list<source_token>& tokens = file_.tokens();
+        const text name = tokens[expression_.type_begin].spelling;
+        const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
+        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
+        std::size_t at = expression_.begin;
+        for (int left = 12; left != 0 && at > 0; --left, --at) {
+            if (tokens[at].spelling == "*" && tokens[at - 1].spelling == name) return true;
+        }
+        return false;
     }
 
     // Writes what the tokens say. Returns false if that is not certain.
@@ -554,7 +554,8 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+        notes->is_array = expression->is_request || (behind < file->tokens().size() &&
+                                                     file->tokens()[behind].spelling == "[");
         notes->shares_place = spelling.shares_place();
         if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
     }

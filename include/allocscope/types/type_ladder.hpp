@@ -212,6 +212,21 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
             type_evidence::unsized_vtable};
 }
 
+// Whether a function, or one of those that it was inlined into, was folded with another
+// instantiation of the same template. Then the name of the inner one says nothing about its
+// template arguments.
+inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
+                      text function) {
+    const std::size_t first = at;
+    while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
+        if (at > first && !frames[at].is_inlined) return false;
+        const text outer = frames[++at].function;
+        if (outer != function && names.of(outer).plain == names.of(function).plain) return true;
+        function = outer;
+    }
+    return false;
+}
+
 // `knowledge` is about the frame asking_frame().
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
@@ -224,12 +239,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     frame.function = called_name(names, frames, asking, sources, knowledge);
-    const read_name& own = names.of(frame.function);
-    if (has_arguments(own.parts) && asking + 1 < frames.size() &&
-        frames[asking + 1].function != frame.function &&
-        names.of(frames[asking + 1].function).plain == own.plain) {
-        // If the function was folded with another instantiation of the same template, its name says
-        // nothing about its template arguments.
+    if (is_folded(names, frames, asking, frame.function)) {
         frame.function = {};
         knowledge.meaning = nullptr;
     }

@@ -45,6 +45,7 @@ inline text without_array(text type) noexcept {
 inline text without_boost(arena& memory, text type) {
     constexpr text indexed = "boost::multi_index::detail::";
     constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    if (type == "boost::unordered::detail::ptr_bucket") return "hash buckets";
     const std::size_t open = type.find('<');
     if (open == no_position || skip_brackets(type, open) != type.size()) return type;
     if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
@@ -57,9 +58,13 @@ inline text without_boost(arena& memory, text type) {
     const text name = type.substr(7, open - 7);
     const text first = arguments[0];
     if (node != no_position ||
-        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        is_listed(name,
+                  "unordered::detail::ptr_node unordered::detail::node any::holder "
+                  "container::dtl::list_node container::dtl::slist_node "
+                  "container::dtl::tree_node")) {
         return first;
     }
+    if (name == "container::dtl::pair") return joined(memory, "std::pair", type.substr(open));
     if (!is_listed(name,
                    "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
                    "detail::sp_counted_impl_pda")) {

@@ -118,6 +118,14 @@ TEST_CASE("bare_requests: the other containers") {
              "void load(std::map<int, part>& m) { m[3@]; }") == "std::pair<const int, part>");
     CHECK(of("_M_get_node", "bits/stl_tree.h", "operator[]", "bits/stl_map.h",
              "void load(std::map<int, part>& m) { @m[3]; }") == "std::pair<const int, part>");
+    // Clang places both calls at the name.
+    CHECK(of("_M_get_node", "bits/stl_tree.h", "operator[]", "bits/stl_map.h",
+             "void load(std::map<int, rows>& m) { @m[3][4]; }") == "?");
+    CHECK(of("_M_get_node", "bits/stl_tree.h", "operator[]", "bits/stl_map.h",
+             "void load(std::map<int, part>& m) { @m[3].rows[4] = 1; }") == "?");
+    CHECK(of("_M_get_node", "bits/stl_tree.h", "operator[]", "bits/stl_map.h",
+             "void load(std::map<int, part>& m) { @m[k[3]] = k[5]; }") ==
+          "std::pair<const int, part>");
     CHECK(of("_M_get_node", "bits/stl_tree.h", "insert", "bits/stl_set.h",
              "void load(std::set<part*>& s) { s.@insert(p); }") == "part*");
     CHECK(of("_M_allocate_map", "bits/stl_deque.h", "deque", "bits/stl_deque.h",

@@ -121,6 +121,12 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark(make + "template <class T> void f() { @MAKE(T); }", "void f<int>()") == "?");
     CHECK(type_at_mark("#define PART new part\nauto* p = @PART;") == "part");
     CHECK(type_at_mark("#define PART new part\nauto* p = PART(3@);") == "part");
+    CHECK(type_at_mark("#define SOME(T, n) (new T[n])\nauto* p = @SOME(part, 3);") == "part");
+    CHECK(type_at_mark("#define SOME(T, n) (new T[n])\nauto* p = @SOME(part, f(3));") ==
+          "part if as large");
+    CHECK(type_at_mark("#define MAKE(T) (new T)\nauto* p = @MAKE(part);") == "part");
+    CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part)(@);") == "part");
+    CHECK(type_at_mark("#define MAKE(T) f(new T)\nauto* p = @MAKE(part);") == "part if as large");
     CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new T, new T)\n@TWO(part);") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new (g) T, new T)\n@TWO(part);") == "?");

@@ -219,6 +219,12 @@ TEST_CASE("type_from_frames: a polymorphic allocator is believed directly above 
                        resource, "std::pmr::polymorphic_allocator<int>::allocate(unsigned long)"}))
             .name == "std::pmr::monotonic_buffer_resource buffer");  // of many things
     CHECK_FALSE(type_from_frames(frames_of({resource, "std::make_unique<int>(int&&)"})).is_known());
+    const char* bytes = "std::pmr::polymorphic_allocator<std::byte>::allocate_bytes(unsigned long)";
+    CHECK(type_from_frames(frames_of({resource, bytes,
+                                      "app::widget* std::pmr::polymorphic_allocator<std::byte>::"
+                                      "allocate_object<app::widget>(unsigned long)"}))
+              .name == "app::widget");
+    CHECK_FALSE(type_from_frames(frames_of({resource, bytes, "app::run()"})).is_known());
 }
 
 TEST_CASE("type_from_frames: without debug information only the certain ones are believed") {

@@ -114,6 +114,14 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
     CHECK(types.name_type({other}).name == "app::a");
     CHECK(types.name_type({other, frame("app::b* make<app::b>()", file.path(), 1, 23)}).name ==
           "?");
+    // Nor does one that was inlined into a folded one.
+    code_frame user = frame("app::a* some<app::a>()", file.path(), 1, 1);
+    const code_frame folded = frame("app::b* some<app::b>()", file.path(), 1, 1);
+    user.is_inlined = true;
+    CHECK(types.name_type({other, user, folded}).name == "?");
+    CHECK(types.name_type({other, folded, frame("main", file.path(), 1, 1)}).name == "app::a");
+    user.is_inlined = false;  // it was called
+    CHECK(types.name_type({other, user, folded}).name == "app::a");
 }
 
 TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {

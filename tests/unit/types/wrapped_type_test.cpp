@@ -63,6 +63,11 @@ TEST_CASE("wrapped_type: Boost's nodes and control blocks, and Abseil's slots") 
     CHECK(unwrapped_type("boost::unordered::detail::ptr_node<std::pair<const int, char>>") ==
           "std::pair<const int, char>");
     CHECK(unwrapped_type("boost::any::holder<app::widget>") == "app::widget");
+    CHECK(unwrapped_type("boost::unordered::detail::ptr_bucket") == "hash buckets");
+    CHECK(unwrapped_type("boost::container::dtl::list_node<app::widget, void*>") == "app::widget");
+    CHECK(unwrapped_type("boost::container::dtl::tree_node<boost::container::dtl::pair<int, char>, "
+                         "void*, (boost::container::tree_type_enum)0, true>") ==
+          "std::pair<int, char>");
     CHECK(unwrapped_type("boost::multi_index::detail::ordered_index_node<boost::multi_index::"
                          "detail::null_augment_policy, boost::multi_index::detail::"
                          "index_node_base<app::widget, std::allocator<app::widget>>>") ==

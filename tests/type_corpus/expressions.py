@@ -268,8 +268,9 @@ COROUTINES = [
      ["app::plain"]),
     # With -O2 g++ folds the functions that allocate for classes of one size and forgets that they
     # were inlined. The type is known with -O0.
-    (F + "{ std::vector<std::string> v(4); hold(std::move(v)); }", ["std::string"]),
-    (F + "{ std::vector<hidden> v(4); hold(std::move(v)); }", ["hidden | ?"]),
+    (F + "{ static std::deque<std::string> d(2); keep(&d); }", ["std::string | ?", "std::string*"]),
+    (F + "{ static std::deque<hidden> d(2); keep(&d); }", ["hidden | ?", "hidden*"]),
+    (F + "{ std::vector<hidden> v; v.push_back(hidden()); hold(std::move(v)); }", ["hidden | ?"]),
     (F + "{ auto fill = [](std::vector<hidden>& v) { v.resize(3); }; std::vector<hidden> v; "
      "fill(v); hold(std::move(v)); }", ["hidden | ?"]),
     (F + "{ static std::pmr::polymorphic_allocator<> a; keep(a.new_object<hidden>()); }",

@@ -19354,7 +19354,8 @@ inline text result_of_trait(text type) noexcept {
     const text start = listed_start(
         type,
         "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay<");
-    if (start.empty() || is_listed(type.substr(type.size() - 2), "]> )>")) return {};
+    if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return {};
+    if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
     return decayed(type.substr(start.size(), type.size() - start.size() - 1));
 }
 
@@ -25870,8 +25871,9 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     if (token == "(" && at > 0) --member;
     if (member < 2 || !is_word(tokens[member].spelling)) return 0;
     // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = tokens[member + 1].spelling == "[";
-    if (is_bracket && is_listed(tokens[file.partner(member + 1) + 1].spelling, "[ . ->")) return 0;
+    const bool is_bracket = member + 1 < tokens.size() && tokens[member + 1].spelling == "[";
+    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
+    if (behind < tokens.size() && is_listed(tokens[behind].spelling, "[ . ->")) return 0;
     if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
     return tokens[member].spelling == function ? member - 2 : 0;
 }

@@ -99,7 +99,8 @@ inline text result_of_trait(text type) noexcept {
     const text start = listed_start(
         type,
         "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay<");
-    if (start.empty() || is_listed(type.substr(type.size() - 2), "]> )>")) return {};
+    if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return {};
+    if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
     return decayed(type.substr(start.size(), type.size() - start.size() - 1));
 }
 

@@ -142,6 +142,7 @@ constexpr spelling spellings[] = {
     {"std::decay_t<char const (&) [4]>", "std::decay_t<const char (&)[4]>"},
     {"std::decay_t<int[3]>", "std::decay_t<int[3]>"},
     {"std::decay<int>", "std::decay<int>"},
+    {"decay<int>::box<char>::type", "decay<int>::box<char>::type"},
     {"app::traits<int&>::type", "app::traits<int&>::type"},
     {"main::{lambda(int)#1}", "main::{lambda}"},
     {"main::{lambda}", "main::{lambda}"},

@@ -106,6 +106,14 @@ def forks(bench, compiler):
     run([make_program(bench, compiler, folder, "forks.cpp", library), FORKS])
 
 
+def forks_in_walks(bench, compiler):
+    folder = bench.folder(f"forks-in-walks-{compiler}")
+    library = make_library(compiler, folder, "known", ["-Wl,-z,lazy"])
+    program = make_program(bench, compiler, folder, "forks_in_walks.cpp", library)
+    for how in "fork", "_Fork":
+        run([program, how])
+
+
 def main():
     made = bench()
     cases = []
@@ -133,6 +141,7 @@ def main():
         cases.append((f"{compiler}: threads", lambda c=compiler: threads(made, c)))
         cases.append((f"{compiler}: another tool", lambda c=compiler: other_tool(made, c)))
         cases.append((f"{compiler}: forks", lambda c=compiler: forks(made, c)))
+        cases.append((f"{compiler}: forks in walks", lambda c=compiler: forks_in_walks(made, c)))
         cases.append((f"{compiler}: refused", lambda c=compiler: refused(made, c)))
     check_all(cases)
 

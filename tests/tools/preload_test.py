@@ -46,6 +46,18 @@ def hands_over_to_the_command():
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         assert (done.stdout, done.returncode) == (output, code), done
         assert re.fullmatch(r"allocscope: \w+: \d+ allocations, .*\n", done.stderr), done.stderr
+    # The library may be named in any way that the loader understands. It was not found again in
+    # LD_PRELOAD, and the command handed over to itself for ever.
+    here, name = os.path.split(LIBRARY)
+    for value in (f"$ORIGIN/../..{LIBRARY}", f"/usr/$LIB/../../../..{LIBRARY}", name,
+                  f"libpthread.so.0:{LIBRARY}:libdl.so.2"):
+        done = subprocess.run(["/usr/bin/env"], capture_output=True, text=True, check=True,
+                              timeout=60, env={**environment, "LD_PRELOAD": value,
+                                               "LD_LIBRARY_PATH": here})
+        assert re.fullmatch(r"allocscope: env: \d+ allocations, .*\n", done.stderr), done
+        seen = re.search("^LD_PRELOAD=(.*)$", done.stdout, re.MULTILINE)[1]
+        assert seen.count(name) == 1 and ("libdl" in value) == seen.endswith(
+            f"{name}:libpthread.so.0:libdl.so.2"), seen
     with tempfile.TemporaryDirectory() as folder:
         lonely = shutil.copy(LIBRARY, folder)
         environment["LD_PRELOAD"] = lonely

@@ -311,6 +311,25 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
+def starts_programs_of_musl(recorder, folder):
+    """musl's loader ignores what it cannot open, and does not replace $LIB."""
+    value = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--summary").stdout.strip()
+    if not os.path.isdir("/usr/lib/x86_64-linux-gnu"):
+        return
+    assert value.startswith("/usr/$LIB/../..") and not os.path.exists(value), value
+    if not shutil.which("musl-gcc"):
+        return
+    source = pathlib.Path(folder) / "of_musl.c"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("of musl"); return 7; }\n')
+    program = source.with_suffix("")
+    subprocess.run(["musl-gcc", source, "-o", program], check=True)
+    for follow in ([], ["--children", "follow"]):
+        done = recorder.run(["sh", "-c", f"{program}; echo $?; /bin/true"], "--summary", *follow)
+        assert done.stdout == "of musl\n7\n", done
+        assert "symbol not found" not in done.stderr, done
+        assert ("allocscope: true: " in done.stderr) == bool(follow), done
+
+
 def scripts_of_scripts(recorder, folder):
     """Interpreters in a circle, or one that is no file, are refused as without a recorder."""
     def script(name, interpreter):
@@ -629,6 +648,7 @@ def main():
         says_what_is_wrong(str(program))
         says_that_help_was_not_written()
         says_that_nothing_can_be_loaded(recorder, folder, program)
+        starts_programs_of_musl(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)
         passes_signals_on(recorder, program)

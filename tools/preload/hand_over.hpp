@@ -21,6 +21,7 @@
 #include <initializer_list>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace allocscope {
@@ -68,18 +69,25 @@ private:
     std::size_t count_ = 0;
 };
 
-// Takes the library out of the value of LD_PRELOAD.
+// Takes the library out of the value of LD_PRELOAD. It may stand there without its folder, or with
+// words that the loader replaces, such as $LIB, so its name decides.
 inline void leave_out(char* value, const char* library) noexcept {
-    const std::size_t length = std::strlen(library);
-    for (char* at = std::strstr(value, library); at != nullptr; at = std::strstr(at, library)) {
-        const char behind = at[length];
-        const bool begins = at == value || at[-1] == ':' || at[-1] == ' ';
-        if (!begins || (behind != '\0' && behind != ':' && behind != ' ')) {
-            ++at;
+    const char* const slash = std::strrchr(library, '/');
+    const char* const name = slash != nullptr ? slash + 1 : library;
+    const std::size_t length = std::strlen(name);
+    char* begin = value;  // of the path in which the name was found
+    for (char* at = value; *at != '\0'; ++at) {
+        if (*at == ':' || *at == ' ' || *at == '/') {
+            if (*at != '/') begin = at + 1;
             continue;
         }
-        const char* rest = at + length + (behind != '\0' ? 1 : 0);
-        std::memmove(at, rest, std::strlen(rest) + 1);
+        const bool begins = at == begin || at[-1] == '/';
+        const char behind = begins && std::strncmp(at, name, length) == 0 ? at[length] : '?';
+        if (behind != '\0' && behind != ':' && behind != ' ') continue;
+        const char* const rest = at + length + (behind != '\0' ? 1 : 0);
+        std::memmove(begin, rest, std::strlen(rest) + 1);
+        if (*begin == '\0') return;
+        at = begin - 1;
     }
 }
 
@@ -96,7 +104,15 @@ inline bool find_command(const char* library, char* out, std::size_t room) noexc
     return false;
 }
 
-// Returns only when it fails.
+inline bool is_same_file(const char* one, const char* other) noexcept {
+    struct stat first;
+    struct stat second;
+    return ::stat(one, &first) == 0 && ::stat(other, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+// Returns only when it fails, and in the command itself, for which /etc/ld.so.preload may
+// name the library, too.
 inline void become_command(const char* library) noexcept {
     static char command[4096];
     static char program[4096];
@@ -114,6 +130,7 @@ inline void become_command(const char* library) noexcept {
             "allocscope: nothing is recorded: the program allocscope is not beside "
             "liballocscope_preload.so; install both\n");
     }
+    if (is_same_file("/proc/self/exe", command)) return;
     for (char* variable : environment) {
         if (std::strncmp(variable, "LD_PRELOAD=", 11) == 0) leave_out(variable + 11, library);
     }

@@ -19,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,23 @@ std::string preload_before() {
     return value != nullptr ? value : "";
 }
 
+// A way to "/" that glibc's loader finds and musl's does not: glibc replaces $LIB. musl's loader
+// ends a program when it can open the library and cannot load it, and ignores what it cannot open.
+// "" where there is no such way: then a program of musl that a recorded one starts cannot run.
+std::string way_of_glibc() {
+    const std::string folder = "/usr/$LIB";
+    static_cast<void>(::dlerror());
+    if (::dlopen((folder + "/").c_str(), RTLD_LAZY) != nullptr) return {};
+    const char* const message = ::dlerror();  // begins with the path that the loader has tried
+    const std::string tried{message != nullptr ? message : ""};
+    struct stat about;
+    const std::string found = tried.substr(0, tried.find("/:"));
+    if (found == folder || ::stat(found.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) return {};
+    std::string way = folder;
+    for (int levels = 0; levels < 8; ++levels) way += "/..";
+    return way;
+}
+
 // What LD_PRELOAD is to be: the library first, so that its malloc is the one that is found.
 std::string preload_value(const std::string& folder, const recording_file& file) {
     recording_place place;
@@ -81,7 +99,8 @@ std::string preload_value(const std::string& folder, const recording_file& file)
     char marks[recording_path_room];
     write_recording_path(place, marks);
     const std::string before = preload_before();
-    return folder + marks + "/" + library_name + (before.empty() ? "" : ":" + before);
+    return way_of_glibc() + folder + marks + "/" + library_name +
+           (before.empty() ? "" : ":" + before);
 }
 
 class recorded_run {

@@ -112,6 +112,10 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     found->pause(+1);  // nobody is charged for what the C library allocates here
     prepare_walks_for_forks();
     found->pause(-1);
+    if (!walk_permit{}.is_granted()) {
+        return "a lock of the loader belongs to a thread of the parent: this process was forked by"
+               " other means than fork(), while that thread attached or detached hooks";
+    }
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"
                " includes <allocscope/define_once/operator_new_delete.hpp>";

@@ -293,7 +293,7 @@ inline walk_request walk_modules(walk_request::purpose wanted) noexcept {
     const int saved_errno = errno;
     walk_request request{wanted, false, false, false, 0, 0, 0};
     const walk_permit walk;
-    ::dl_iterate_phdr(&walk_module, &request);
+    if (walk.is_granted()) ::dl_iterate_phdr(&walk_module, &request);
     errno = saved_errno;
     return request;
 }

@@ -1,7 +1,8 @@
 // walks_and_forks.hpp - prevents a fork while a thread walks through the modules.
 //
 // Room:     hooks (floor 6), not for use inside a hook: may wait
-// Called:   by hooks/attached_hooks.hpp and hooks/attach_hooks.hpp; by the C library around fork()
+// Called:   before main; by hooks/attached_hooks.hpp and hooks/attach_hooks.hpp; by the C library
+//           around fork()
 // Threads:  any
 // Memory:   none
 //
@@ -10,6 +11,10 @@
 // for walks that are under way, and no walk begins until fork() is done. A lock would not work
 // here: a thread may walk in a callback of dl_iterate_phdr, while another thread walks and waits
 // for the loader.
+//
+// Our handlers are registered before main. If the first walk registered them, a fork() that has
+// begun in another thread would not call them. A child of _Fork() or clone() sees that a thread of
+// its parent was in a walk, and does not walk.
 
 #ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 #define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
@@ -17,84 +22,128 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/clocks.hpp>
+#include <allocscope/platform/thread_identity.hpp>
 #include <allocscope/state/process_state.hpp>
 
-#include <cstdint>  // uint32_t
+#include <cstdint>  // uint32_t, uint64_t
 
 #include <pthread.h>  // pthread_atfork
 #include <sched.h>    // sched_yield
+#include <unistd.h>   // getpid
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// Both words have the number of the process above 32 bits.
 struct walks_and_forks {
-    atomic<std::uint32_t> walks{0};
-    atomic<const void*> forking{nullptr};  // address of the forking thread's `current_entry`
+    atomic<std::uint64_t> walks{0};    // how many
+    atomic<std::uint64_t> forking{0};  // the number of the thread that is in fork()
     atomic<bool> is_prepared{false};
 };
 
 ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
 
-// How many walks this thread is in.
-ALLOCSCOPE_HIDDEN inline thread_local std::uint32_t own_walks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = 0;
+struct walks_and_forks_of_thread {
+    std::uint32_t walks;  // how many walks it is in
+    std::uint32_t forks;  // how many calls of fork(): a signal handler may add one
+};
+ALLOCSCOPE_HIDDEN inline thread_local walks_and_forks_of_thread own_walks
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0};
+
+inline std::uint32_t count_of_walks(std::uint64_t walks) noexcept {
+    return static_cast<std::uint32_t>(walks);
+}
+
+inline std::uint64_t own_process() noexcept {
+    return static_cast<std::uint64_t>(::getpid()) << 32U;
+}
+
+inline std::uint64_t own_thread_in(std::uint64_t here) noexcept {
+    return here | static_cast<std::uint32_t>(own_thread_id());
+}
+
+inline bool is_another_forking(std::uint64_t forking, std::uint64_t here) noexcept {
+    // A child of _Fork() inherits what another thread of its parent was doing.
+    const bool is_here = forking != 0 && (forking ^ here) >> 32U == 0;
+    return is_here && forking != own_thread_in(here);
+}
 
 inline void before_fork_of_walker() noexcept {
-    const void* nobody = nullptr;
-    while (!walks_now.forking.compare_exchange_weak(nobody, &current_entry)) {
-        if (nobody == &current_entry) return;
-        nobody = nullptr;
+    if (++own_walks.forks > 1) return;
+    const std::uint64_t here = own_process();
+    std::uint64_t forking = walks_now.forking.load();
+    while (is_another_forking(forking, here) ||
+           !walks_now.forking.compare_exchange_weak(forking, own_thread_in(here))) {
         ::sched_yield();
+        forking = walks_now.forking.load();
     }
     // A walk takes far less, but its thread may have to wait for a processor. If fork() is called
     // in a signal handler, this thread itself may be in a walk, which does not end meanwhile.
-    const std::uint64_t patience = own_walks == 0 ? 10'000'000'000 : 100'000'000;
+    const std::uint64_t patience = own_walks.walks == 0 ? 10'000'000'000 : 100'000'000;
     const std::uint64_t begin = monotonic_ns();
-    while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
+    while (count_of_walks(walks_now.walks.load()) != 0 && monotonic_ns() - begin < patience) {
         ::sched_yield();
     }
 }
 
-inline void after_fork_in_parent_of_walker() noexcept {
-    walks_now.forking.store(nullptr);
+// In the parent and in the child.
+inline void after_fork_of_walker() noexcept {
+    if (own_walks.forks <= 1) walks_now.forking.store(0);
+    if (own_walks.forks != 0) --own_walks.forks;
 }
 
-inline void after_fork_in_child_of_walker() noexcept {
-    walks_now.walks.store(own_walks);
-    walks_now.forking.store(nullptr);
-}
-
-// While an object of this class lives, its thread may walk.
+// While an object of this class lives, its thread may walk if is_granted().
 class walk_permit {
 public:
     walk_permit() noexcept {
-        for (;;) {
-            ++own_walks;
-            walks_now.walks.fetch_add(1);
-            const void* const forking = walks_now.forking.load();
-            if (forking == nullptr || forking == &current_entry) return;
+        const std::uint64_t here = own_process();
+        while (enter(here)) {
+            is_granted_ = !is_another_forking(walks_now.forking.load(), here);
+            if (is_granted_) return;
             leave();
             ::sched_yield();
         }
     }
-    ~walk_permit() { leave(); }
+    ~walk_permit() {
+        if (is_granted_) leave();
+    }
     walk_permit(const walk_permit&) = delete;
     walk_permit& operator=(const walk_permit&) = delete;
 
+    // False in a child in which the loader's lock belongs to a thread of its parent.
+    bool is_granted() const noexcept { return is_granted_; }
+
 private:
+    static bool enter(std::uint64_t here) noexcept {
+        const std::uint32_t own = own_walks.walks++;
+        std::uint64_t walks = walks_now.walks.load();
+        do {
+            const bool is_inherited = (walks ^ here) >> 32U != 0;
+            if (is_inherited && count_of_walks(walks) != own) {
+                --own_walks.walks;
+                return false;
+            }
+        } while (!walks_now.walks.compare_exchange_weak(walks, here | (count_of_walks(walks) + 1)));
+        return true;
+    }
     static void leave() noexcept {
         walks_now.walks.fetch_sub(1);
-        --own_walks;
+        --own_walks.walks;
     }
+
+    bool is_granted_ = false;
 };
 
-// Called before the first walk. Registering may allocate.
-inline void prepare_walks_for_forks() noexcept {
-    if (walks_now.is_prepared.exchange(true)) return;
-    ::pthread_atfork(&before_fork_of_walker, &after_fork_in_parent_of_walker,
-                     &after_fork_in_child_of_walker);
+// Registering may allocate.
+inline bool prepare_walks_for_forks() noexcept {
+    if (walks_now.is_prepared.exchange(true)) return true;
+    ::pthread_atfork(&before_fork_of_walker, &after_fork_of_walker, &after_fork_of_walker);
+    return true;
 }
+
+// Before main. Code that attaches hooks even earlier registers the handlers itself.
+ALLOCSCOPE_HIDDEN inline const bool are_walks_prepared = prepare_walks_for_forks();
 
 }  // namespace detail
 

@@ -170,10 +170,11 @@ ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
 // What a thread does with the locks in process_state.
 struct use_of_locks {
     std::uint32_t count;                        // how many it holds or waits for
+    std::uint32_t forks;                        // calls of fork(): a signal handler may add one
     bool has_naming, has_walking, has_control;  // which it took in fork()
 };
 ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, false, false, false};
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
 
 // The number of the family that the objects of a site belong to.
 ALLOCSCOPE_INLINE std::uint32_t family_of_site(std::uint32_t id) noexcept {

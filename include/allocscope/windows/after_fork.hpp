@@ -15,7 +15,8 @@
 //
 // A handler of a signal may call fork() while the thread that it interrupted has one of the locks,
 // or waits for one. Such a fork() waits for none of them; in its child, those that it did not get
-// are mended as after _Fork().
+// are mended as after _Fork(). If the signal interrupts fork() itself, the locks stay as the
+// interrupted fork() has them; its child finds them free.
 
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 #define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
@@ -43,19 +44,29 @@ inline bool take_for_fork(pthread_mutex_t& mutex) noexcept {
 }
 
 inline void before_fork() noexcept {
+    if (++own_locks.forks > 1) return;
     own_locks.has_naming = take_for_fork(process.naming);
     own_locks.has_walking = take_for_fork(process.walking);
     own_locks.has_control = take_for_fork(process.control);
     if (own_locks.has_control) process.forking.store(&current_entry, memory_order::relaxed);
 }
 
+inline void forget_locks_of_fork() noexcept {
+    own_locks.has_naming = own_locks.has_walking = own_locks.has_control = false;
+}
+
 inline void after_fork_in_parent() noexcept {
-    if (own_locks.has_control) {
-        process.forking.store(nullptr, memory_order::relaxed);
-        ::pthread_mutex_unlock(&process.control);
+    // Until the locks are free again, a fork() in a signal handler is an inner one.
+    if (own_locks.forks <= 1) {
+        if (own_locks.has_control) {
+            process.forking.store(nullptr, memory_order::relaxed);
+            ::pthread_mutex_unlock(&process.control);
+        }
+        if (own_locks.has_walking) ::pthread_mutex_unlock(&process.walking);
+        if (own_locks.has_naming) ::pthread_mutex_unlock(&process.naming);
+        forget_locks_of_fork();
     }
-    if (own_locks.has_walking) ::pthread_mutex_unlock(&process.walking);
-    if (own_locks.has_naming) ::pthread_mutex_unlock(&process.naming);
+    if (own_locks.forks != 0) --own_locks.forks;
 }
 
 // Parent and child must not draw the same samples.
@@ -137,6 +148,7 @@ inline void mend_child() noexcept {
     process.control = open;
     process.walking = open;
     process.naming = open;
+    forget_locks_of_fork();
     forget_readings();
     process.forking.store(nullptr, memory_order::relaxed);
     forget_other_threads();
@@ -146,6 +158,7 @@ inline void mend_child() noexcept {
 }
 
 inline void after_fork_in_child() noexcept {
+    if (own_locks.forks != 0) --own_locks.forks;
     if (!process.mark.claim() && !is_forking()) return;  // mended already
     mend_child();
     process.mark.settle();

@@ -100,12 +100,52 @@ void fork_at_any_moment() {
     setitimer(ITIMER_PROF, &never, nullptr);
 }
 
+// A signal comes while fork() calls its handlers: the program's own, which are called before and
+// after ours, send it.
+bool is_interrupting = false;
+int forks_inside = 0;
+
+void interrupt_fork() {
+    if (!is_interrupting) return;
+    is_interrupting = false;
+    const pid_t parent = getpid();
+    const bool has_locks = allocscope::detail::is_forking();
+    raise(SIGUSR1);
+    const bool is_parent = getpid() == parent;
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::detail::is_forking(), is_parent && has_locks);
+    if (is_parent) ++forks_inside;
+    use_windows();
+    is_interrupting = true;
+}
+
+void register_interruptions() {
+    pthread_atfork(interrupt_fork, interrupt_fork, interrupt_fork);
+}
+
+// Each process of the tree, and there are many when the children go on, comes to the end.
+void fork_while_forking() {
+    is_interrupting = true;
+    const pid_t first = getpid();
+    const pid_t child = fork();
+    is_interrupting = false;
+    use_windows();
+    int status = -1;
+    if (child > 0 && (getpid() == first || child_goes_on) && waitpid(child, &status, 0) == child) {
+        ALLOCSCOPE_EXPECT_EQUAL(status, 0);
+    }
+    if (getpid() != first) _exit(verdict());
+    ALLOCSCOPE_EXPECT_EQUAL(forks_inside, 4);
+    forks_inside = 0;
+}
+
 }  // namespace
 
 int main() {
     watchdog();
+    register_interruptions();
     allocscope::scope window{"around the forks"};
     inherited = &window;
+    register_interruptions();
     signal(SIGUSR1, fork_in_handler);
     signal(SIGPROF, fork_in_handler);
     fork_at_any_moment();
@@ -114,6 +154,7 @@ int main() {
         fork_while_locked<allocscope::detail::control_lock>(allocscope::detail::process.control);
         fork_while_locked<allocscope::detail::walking_lock>(allocscope::detail::process.walking);
         fork_while_locked<allocscope::detail::naming_lock>(allocscope::detail::process.naming);
+        fork_while_forking();
     }
     child_goes_on = false;
     fork_while_waiting();

@@ -14,6 +14,7 @@
 
 namespace {
 
+using allocscope::detail::count_of_walks;
 using allocscope::detail::walk_permit;
 using allocscope::detail::walks_now;
 
@@ -33,7 +34,7 @@ void walk_slowly(void* argument) {
 // Returns how many walks are under way in the child.
 int walks_in_child() {
     const pid_t child = ::fork();
-    if (child == 0) ::_exit(static_cast<int>(walks_now.walks.load()));
+    if (child == 0) ::_exit(static_cast<int>(count_of_walks(walks_now.walks.load())));
     int status = -1;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -56,5 +57,14 @@ TEST_CASE("a fork in a handler that interrupted a walk does not wait for it") {
     allocscope::detail::prepare_walks_for_forks();
     const walk_permit permit;
     CHECK(walks_in_child() == 1);  // that goes on there, too
-    CHECK(walks_now.walks.load() == 1);
+    CHECK(count_of_walks(walks_now.walks.load()) == 1);
+}
+
+TEST_CASE("no walk begins in another thread when a fork in a signal handler has ended") {
+    allocscope::detail::before_fork_of_walker();
+    allocscope::detail::before_fork_of_walker();  // the handler's
+    allocscope::detail::after_fork_of_walker();
+    CHECK(walks_now.forking.load() != 0);
+    allocscope::detail::after_fork_of_walker();
+    CHECK(walks_now.forking.load() == 0);
 }

@@ -311,7 +311,8 @@ private:
         if (file.children_refused() != 0) {
             refuse("run", std::to_string(file.children_refused()) +
                               " forked children were not recorded: they got no memory or no"
-                              " descriptors (see ulimit -v and -n), or ran as another user");
+                              " descriptors (see ulimit -v and -n), gave up privileges, or ran as "
+                              "another user");
         }
     }
 

@@ -105,24 +105,14 @@ public:
                                                   std::uintptr_t frame) noexcept {
         if (ALLOCSCOPE_UNLIKELY(chain.frame != frame)) return false;
         const auto* const begin = reinterpret_cast<const char*>(&chain);
-        const auto* pair = reinterpret_cast<const frame_pair*>(begin + sizeof(chain));
-        const auto* single = reinterpret_cast<const stack_word*>(begin + chain.singles_at);
-        const auto* place = reinterpret_cast<const std::uintptr_t*>(begin + chain.places_at);
+        const auto* pair = reinterpret_cast<const two_frame_pairs*>(begin + sizeof(chain));
+        const auto* single = reinterpret_cast<const two_stack_words*>(begin + chain.singles_at);
         const void* const pairs_end = single;
-        const void* const singles_end = place;
+        const void* const singles_end = begin + chain.singles_end;
         two_words equal = ~two_words{};
-        for (; pair != pairs_end; pair += 4, place += 4) {
-            const two_words two = equals(place[0], pair[0]) & equals(place[1], pair[1]);
-            const two_words more = equals(place[2], pair[2]) & equals(place[3], pair[3]);
-            equal &= two & more;
-        }
-        std::uintptr_t different = 0;
-        for (; single != singles_end; single += 4) {
-            different |= (compare(single[0]) | compare(single[1])) |
-                         (compare(single[2]) | compare(single[3]));
-        }
-        different |= byte_mask(equal) ^ 0xffffU;
-        return different == 0;
+        for (; pair != pairs_end; pair += 2) equal &= equals(pair[0]) & equals(pair[1]);
+        for (; single != singles_end; single += 2) equal &= equals(single[0]) & equals(single[1]);
+        return byte_mask(equal) == 0xffffU;
     }
 
     // For a stack that starts at `frame` and differs from the remembered one only in return
@@ -212,26 +202,25 @@ private:
     // The usual chain: frames with frame pointers, and perhaps outermost frames without.
     ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
                                                      std::uintptr_t* frames) noexcept {
-        const std::uintptr_t* const places = chain.places();
-        auto* const pairs = reinterpret_cast<aligned_words*>(chain.pairs());
+        two_frame_pairs* pairs = chain.pairs();
         const std::uint32_t frame_count = chain.frame_count;
         const std::uint32_t pair_count = chain.pair_count;
         const std::uint32_t paired = pair_count < frame_count ? pair_count : frame_count;
         collected out{frames};
         two_words moved{};  // in the first word
-        while (out.count + 1 < paired) {
-            const std::uint32_t i = out.count;
-            const two_words first = load_pair(places[i]);
-            const two_words second = load_pair(places[i + 1]);
-            moved |= first ^ pairs[i];
-            moved |= second ^ pairs[i + 1];
-            pairs[i] = first;
-            pairs[i + 1] = second;
+        for (; out.count + 1 < paired; ++pairs) {
+            auto* const known = reinterpret_cast<aligned_words*>(pairs->pairs);
+            const two_words first = load_pair(pairs->places[0]);
+            const two_words second = load_pair(pairs->places[1]);
+            moved |= first ^ known[0];
+            moved |= second ^ known[1];
+            known[0] = first;
+            known[1] = second;
             out.add_two(higher_words(first, second));
         }
         if (out.count != paired) {
-            frame_pair& pair = chain.pairs()[out.count];
-            const std::uintptr_t place = places[out.count];
+            frame_pair& pair = pairs->pairs[0];
+            const std::uintptr_t place = pairs->places[0];
             moved |= compare(place, pair);
             pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
             out.add(pair.return_address);
@@ -239,22 +228,18 @@ private:
         // The word that ended the walk, if it had a saved frame pointer beside it.
         std::uintptr_t differs = moved[0];
         if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
-            const frame_pair& pair = chain.pairs()[paired];
-            differs |= read_stack_word(places[paired]) ^ pair.saved_bp;
-            differs |=
-                read_stack_word(places[paired] + sizeof(std::uintptr_t)) ^ pair.return_address;
+            differs |= compare(chain, paired);
         }
-        stack_word* const singles = chain.singles();
+        two_stack_words* single = chain.singles();
         const std::uint32_t returns = frame_count - paired;
-        std::uint32_t i = 0;
-        for (; i + 1 < returns; i += 2) {
-            singles[i].value = read_stack_word(singles[i].address);
-            singles[i + 1].value = read_stack_word(singles[i + 1].address);
-            out.add_two(two_words{singles[i].value, singles[i + 1].value});
+        for (std::uint32_t i = 0; i + 1 < returns; i += 2, ++single) {
+            const two_words now = load_both(*single);
+            *reinterpret_cast<aligned_words*>(single->values) = now;
+            out.add_two(now);
         }
-        if (i != returns) {
-            singles[i].value = read_stack_word(singles[i].address);
-            out.add(singles[i].value);
+        if (returns % 2 != 0) {
+            single->values[0] = read_stack_word(single->addresses[0]);
+            out.add(single->values[0]);
         }
         chain.sum = out.total();
         return (differs | changed_others(chain, returns)) == 0;
@@ -262,36 +247,34 @@ private:
 
     ALLOCSCOPE_NOINLINE static bool collect_mixed(remembered_chain& chain,
                                                   std::uintptr_t* frames) noexcept {
-        const std::uintptr_t* place = chain.places();
-        frame_pair* pair = chain.pairs();
-        stack_word* single = chain.singles();
+        std::uint32_t pairs = 0;
+        std::uint32_t singles = 0;
         const unwind_rule* const rules_of = chain.rules();
         std::uintptr_t moved = 0;
         collected out{frames};
         for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
             if (rules_of[i].is_pair) {
-                pair->return_address = read_stack_word(*place + sizeof(std::uintptr_t));
-                moved |= read_stack_word(*place++) ^ pair->saved_bp;
-                out.add((pair++)->return_address);
+                frame_pair& pair = chain.pair(pairs);
+                const std::uintptr_t place = chain.place(pairs++);
+                pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
+                moved |= read_stack_word(place) ^ pair.saved_bp;
+                out.add(pair.return_address);
             } else {
-                single->value = read_stack_word(single->address);
-                out.add((single++)->value);
+                std::uintptr_t& value = chain.single_value(singles);
+                value = read_stack_word(chain.single_address(singles++));
+                out.add(value);
             }
         }
-        if (pair != chain.pairs() + chain.pair_count) {
-            moved |= read_stack_word(*place) ^ pair->saved_bp;
-            moved |= read_stack_word(*place + sizeof(std::uintptr_t)) ^ pair->return_address;
-        }
+        if (pairs != chain.pair_count) moved |= compare(chain, pairs);
         chain.sum = out.total();
-        const auto seen = static_cast<std::uint32_t>(single - chain.singles());
-        return (moved | changed_others(chain, seen)) == 0;
+        return (moved | changed_others(chain, singles)) == 0;
     }
 
     // Not 0 when one of the singles from `first` on has changed. Those are not frames.
     static std::uintptr_t changed_others(remembered_chain& chain, std::uint32_t first) noexcept {
         std::uintptr_t moved = 0;
         for (std::uint32_t i = first; i < chain.single_count; ++i) {
-            moved |= compare(chain.singles()[i]);
+            moved |= read_stack_word(chain.single_address(i)) ^ chain.single_value(i);
         }
         return moved;
     }
@@ -325,41 +308,34 @@ private:
         bool is_ordered = true;
         const std::uint32_t returns = stack.return_count;
         std::memcpy(static_cast<void*>(chain.rules()), stack.rules, returns * sizeof(unwind_rule));
-        if (stack.pair_count == 0) {  // the usual stack of code without frame pointers
-            std::memcpy(chain.singles(), stack.returns, returns * sizeof(stack_word));
-            singles = returns;
-        }
+        const auto add_single = [&chain, &singles](const stack_word& word) {
+            chain.single_address(singles) = word.address;
+            chain.single_value(singles++) = word.value;
+        };
         for (std::uint32_t i = 0; singles + pairs < returns; ++i) {
             const stack_word& at = stack.returns[i];
             if (stack.has_saved_below[i]) {
                 is_ordered = is_ordered && singles == 0;
-                chain.places()[pairs] = at.address - sizeof(std::uintptr_t);
-                chain.pairs()[pairs++] = {stack.saved_below[i], at.value};
+                chain.place(pairs) = at.address - sizeof(std::uintptr_t);
+                chain.pair(pairs++) = {stack.saved_below[i], at.value};
                 chain.rules()[i].is_pair = true;
             } else {
-                chain.singles()[singles++] = at;
+                add_single(at);
             }
         }
-        for (std::uint32_t i = 0; i < stack.other_count; ++i) {
-            chain.singles()[singles++] = stack.others[i];
-        }
+        for (std::uint32_t i = 0; i < stack.other_count; ++i) add_single(stack.others[i]);
         // Fillers are compared with themselves, so they never differ.
         for (; pairs < remembered_chain::in_fours(chain.pair_count); ++pairs) {
-            frame_pair& filler = chain.pairs()[pairs];
+            frame_pair& filler = chain.pair(pairs);
             filler = {};
-            chain.places()[pairs] = reinterpret_cast<std::uintptr_t>(&filler);
+            chain.place(pairs) = reinterpret_cast<std::uintptr_t>(&filler);
         }
-        for (; singles < remembered_chain::in_fours(chain.single_count); ++singles) {
-            stack_word& filler = chain.singles()[singles];
-            filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
+        while (singles < remembered_chain::in_fours(chain.single_count)) {
+            add_single({reinterpret_cast<std::uintptr_t>(&chain.single_value(singles)), 0});
         }
         chain.module_sum() = stack.module_sum;
         chain.shape = stack.is_permanent ? stack.shape | 1U : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
-    }
-
-    ALLOCSCOPE_FAST_PATH static std::uintptr_t compare(const stack_word& known) noexcept {
-        return read_stack_word(known.address) ^ known.value;
     }
 
     ALLOCSCOPE_FAST_PATH static two_words load_pair(std::uintptr_t place) noexcept {
@@ -370,13 +346,27 @@ private:
 #endif
     }
 
-    // All bits are set if the words at `place` are those of the pair.
-    ALLOCSCOPE_FAST_PATH static two_words equals(std::uintptr_t place,
-                                                 const frame_pair& pair) noexcept {
-        return equal_halves(load_pair(place), *reinterpret_cast<const aligned_words*>(&pair));
+    // All bits are set if the words of both pairs are what they were.
+    ALLOCSCOPE_FAST_PATH static two_words equals(const two_frame_pairs& known) noexcept {
+        const auto* const words = reinterpret_cast<const aligned_words*>(known.pairs);
+        return equal_halves(load_pair(known.places[0]), words[0]) &
+               equal_halves(load_pair(known.places[1]), words[1]);
+    }
+
+    ALLOCSCOPE_FAST_PATH static two_words load_both(const two_stack_words& known) noexcept {
+        return two_words{read_stack_word(known.addresses[0]), read_stack_word(known.addresses[1])};
+    }
+    ALLOCSCOPE_FAST_PATH static two_words equals(const two_stack_words& known) noexcept {
+        return equal_halves(load_both(known),
+                            *reinterpret_cast<const aligned_words*>(known.values));
     }
 
     // The bits that differ.
+    static std::uintptr_t compare(remembered_chain& chain, std::uint32_t pair) noexcept {
+        const std::uintptr_t place = chain.place(pair);
+        return (read_stack_word(place) ^ chain.pair(pair).saved_bp) |
+               (read_stack_word(place + sizeof(std::uintptr_t)) ^ chain.pair(pair).return_address);
+    }
     ALLOCSCOPE_FAST_PATH static two_words compare(std::uintptr_t place,
                                                   const frame_pair& pair) noexcept {
         return load_pair(place) ^ *reinterpret_cast<const aligned_words*>(&pair);

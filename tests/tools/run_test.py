@@ -368,6 +368,19 @@ def streams_and_environment_stay(recorder):
     assert words.endswith(":libpthread.so.0"), words
 
 
+def takes_few_addresses(recorder, program):
+    """A program may limit its address space while it runs, and a core file holds the program's
+    memory, not the recording."""
+    status = recorder.run(["grep", "VmSize", "/proc/self/status"], "--summary").stdout
+    assert int(status.split()[1]) < 200_000, status
+    limited = recorder.run(["sh", "-c", f"ulimit -v 600000; exec {program}"], "--summary", code=4)
+    assert "150 allocations, 50 frees" in limited.stderr, limited.stderr
+    mappings = recorder.run(["cat", "/proc/self/smaps"], "--summary").stdout
+    flags = [each for each in re.findall(r"^(2a00\w+)-.*\n(?:\w+: .*\n)*?VmFlags: (.*)$", mappings,
+                                         re.MULTILINE)]
+    assert flags and all(" dd" in f" {of_mapping}" for _, of_mapping in flags), flags
+
+
 def passes_signals_on(recorder, program):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2):
         path = recorder.folder / "signal.json"
@@ -651,6 +664,7 @@ def main():
         starts_programs_of_musl(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)
+        takes_few_addresses(recorder, program)
         passes_signals_on(recorder, program)
         reports_while_it_runs(recorder, program)
         names_threads(recorder, folder)

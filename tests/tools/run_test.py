@@ -368,6 +368,29 @@ def streams_and_environment_stay(recorder):
     assert words.endswith(":libpthread.so.0"), words
 
 
+WITHOUT_DESCRIPTORS = r"""
+#include <cstdlib>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main() {
+    const rlimit none = {3, 3};
+    setrlimit(RLIMIT_NOFILE, &none);
+    for (int i = 0; i < 2; ++i) {
+        if (fork() == 0) _exit(malloc(7) == nullptr);
+        wait(nullptr);
+    }
+    return 6;
+}
+"""
+
+
+def counts_children_that_it_cannot_record(recorder, folder):
+    program = compiled(folder, "without_descriptors", WITHOUT_DESCRIPTORS, COMPILER, "-fno-builtin")
+    done = recorder.run([program], "--summary", "--children", "follow", code=6)
+    assert "2 forked children were not recorded: " in done.stderr, done.stderr
+
+
 def takes_few_addresses(recorder, program):
     """A program may limit its address space while it runs, and a core file holds the program's
     memory, not the recording."""
@@ -664,6 +687,7 @@ def main():
         starts_programs_of_musl(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)
+        counts_children_that_it_cannot_record(recorder, folder)
         takes_few_addresses(recorder, program)
         passes_signals_on(recorder, program)
         reports_while_it_runs(recorder, program)

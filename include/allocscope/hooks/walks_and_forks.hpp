@@ -47,9 +47,10 @@ ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
 struct walks_and_forks_of_thread {
     std::uint32_t walks;  // how many walks it is in
     std::uint32_t forks;  // how many calls of fork(): a signal handler may add one
+    bool is_alone;        // in fork(): no other thread is in a walk, and none will begin one
 };
 ALLOCSCOPE_HIDDEN inline thread_local walks_and_forks_of_thread own_walks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0};
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
 
 inline std::uint32_t count_of_walks(std::uint64_t walks) noexcept {
     return static_cast<std::uint32_t>(walks);
@@ -71,6 +72,7 @@ inline bool is_another_forking(std::uint64_t forking, std::uint64_t here) noexce
 
 inline void before_fork_of_walker() noexcept {
     if (++own_walks.forks > 1) return;
+    own_walks.is_alone = false;
     const std::uint64_t here = own_process();
     std::uint64_t forking = walks_now.forking.load();
     while (is_another_forking(forking, here) ||
@@ -82,15 +84,22 @@ inline void before_fork_of_walker() noexcept {
     // in a signal handler, this thread itself may be in a walk, which does not end meanwhile.
     const std::uint64_t patience = own_walks.walks == 0 ? 10'000'000'000 : 100'000'000;
     const std::uint64_t begin = monotonic_ns();
-    while (count_of_walks(walks_now.walks.load()) != 0 && monotonic_ns() - begin < patience) {
+    while (count_of_walks(walks_now.walks.load()) > own_walks.walks) {
+        if (monotonic_ns() - begin >= patience) return;
         ::sched_yield();
     }
+    own_walks.is_alone = true;
 }
 
-// In the parent and in the child.
-inline void after_fork_of_walker() noexcept {
+inline void after_fork_in_parent_of_walker() noexcept {
     if (own_walks.forks <= 1) walks_now.forking.store(0);
     if (own_walks.forks != 0) --own_walks.forks;
+}
+
+// A thread of the parent may have been counted although it was only about to see that it must wait.
+inline void after_fork_in_child_of_walker() noexcept {
+    if (own_walks.is_alone) walks_now.walks.store(own_process() | own_walks.walks);
+    after_fork_in_parent_of_walker();
 }
 
 // While an object of this class lives, its thread may walk if is_granted().
@@ -138,7 +147,8 @@ private:
 // Registering may allocate.
 inline bool prepare_walks_for_forks() noexcept {
     if (walks_now.is_prepared.exchange(true)) return true;
-    ::pthread_atfork(&before_fork_of_walker, &after_fork_of_walker, &after_fork_of_walker);
+    ::pthread_atfork(&before_fork_of_walker, &after_fork_in_parent_of_walker,
+                     &after_fork_in_child_of_walker);
     return true;
 }
 

@@ -63,8 +63,20 @@ TEST_CASE("a fork in a handler that interrupted a walk does not wait for it") {
 TEST_CASE("no walk begins in another thread when a fork in a signal handler has ended") {
     allocscope::detail::before_fork_of_walker();
     allocscope::detail::before_fork_of_walker();  // the handler's
-    allocscope::detail::after_fork_of_walker();
+    allocscope::detail::after_fork_in_parent_of_walker();
     CHECK(walks_now.forking.load() != 0);
-    allocscope::detail::after_fork_of_walker();
+    allocscope::detail::after_fork_in_parent_of_walker();
     CHECK(walks_now.forking.load() == 0);
+}
+
+TEST_CASE("a thread that is about to wait for a fork does not keep the child from walking") {
+    allocscope::detail::before_fork_of_walker();
+    walks_now.walks.fetch_add(1);  // as another thread does, which then sees the fork
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(walk_permit{}.is_granted() ? 0 : 1);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    walks_now.walks.fetch_sub(1);
+    allocscope::detail::after_fork_in_parent_of_walker();
+    CHECK(status == 0);
 }

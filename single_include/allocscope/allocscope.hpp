@@ -365,9 +365,15 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
     #if defined(__OPTIMIZE__)
-        #define ALLOCSCOPE_COLD_BEGIN \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
-        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
+            #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
+            #define ALLOCSCOPE_COLD_END ALLOCSCOPE_COOL_END
+        #else
+            #define ALLOCSCOPE_COLD_BEGIN                                   \
+                _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") \
+                    ALLOCSCOPE_NAMESPACE_BEGIN
+            #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #endif
         #define ALLOCSCOPE_COOL_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
                 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -26723,8 +26729,14 @@ public:
         const text added{pattern};
         const text named = added.substr(added.starts_with("!") ? 1 : 0);
         if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(named, "* / ::")) {
+        const text bare = named.substr(named.starts_with("::") ? 2 : 0);
+        if (bare.empty() || is_listed(bare, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
+        }
+        // A '*' elsewhere would be part of the name, and the pattern would fit nothing.
+        if (bare.starts_with("*") || (bare.contains("/") && bare.contains("*"))) {
+            return "library_frames: a '*' is only allowed at the end of a function's name; "
+                   "write a folder as \"parts/\"";
         }
         if (added.size() >= pattern_size) {
             return "library_frames: the pattern is over 255 characters";

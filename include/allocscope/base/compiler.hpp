@@ -20,10 +20,13 @@
 // clang++ writes no debug information for it: a debugger shows the names of these functions, but
 // not their lines. Three more grades lie between COLD and the hooks:
 //
-//     COLD   -O0                          names, judges, reports
+//     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
 //     WARM   -O1; as asked with clang++   what windows count, and the loops that names wait for
+//
+// With _FORTIFY_SOURCE (the default of some distributions) g++ compiles COLD as COOL: the C library
+// then checks calls like open() in functions that compile only where constants are folded.
 //
 // ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
 
@@ -71,9 +74,15 @@
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
     #if defined(__OPTIMIZE__)
-        #define ALLOCSCOPE_COLD_BEGIN \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
-        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
+            #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
+            #define ALLOCSCOPE_COLD_END ALLOCSCOPE_COOL_END
+        #else
+            #define ALLOCSCOPE_COLD_BEGIN                                   \
+                _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") \
+                    ALLOCSCOPE_NAMESPACE_BEGIN
+            #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #endif
         #define ALLOCSCOPE_COOL_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
                 ALLOCSCOPE_NAMESPACE_BEGIN

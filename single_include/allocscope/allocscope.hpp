@@ -24422,10 +24422,23 @@ inline bool is_reporting_frame(text plain) noexcept {
             plain.ends_with("::reported_resource::do_allocate"));
 }
 
+// Whether a function is a part of our operators. `allocscope run` finds them below malloc in a
+// program that has them.
+inline bool is_operator_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") && plain.contains("detail::") &&
+           is_listed(plain.substr(plain.rfind(':') + 1),
+                     "obtain obtain_aligned allocate_aligned allocate_with_handler plain_block "
+                     "plain_block_or_throw plain_aligned_block sampled_block watched_block "
+                     "watched_block_or_throw recorded_block new_block new_aligned_block "
+                     "block_or_null aligned_block_or_null new_block_or_null "
+                     "new_aligned_block_or_null");
+}
+
 // Whether a function only passes a request for memory on: then its caller is the one to ask.
 inline bool is_forwarding_frame(text plain) noexcept {
-    return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
-           plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
+    return plain.starts_with("operator new") || is_operator_frame(plain) ||
+           plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
+           plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
            plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
            plain == "std::pmr::polymorphic_allocator::allocate_bytes" || is_reporting_frame(plain);

@@ -41,7 +41,8 @@ def unpacked_libcxx(compiler):
 
 
 def casts(compiler):
-    return ["-Wold-style-cast"] + ([] if "clang" in compiler else ["-Wuseless-cast"])
+    asked = ["-Wold-style-cast", "-Wsign-conversion"]
+    return asked if "clang" in compiler else [*asked, "-Wuseless-cast"]
 
 
 def check_syntax(tools, compiler, standard, flags):

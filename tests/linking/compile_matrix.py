@@ -61,9 +61,15 @@ def check_program(tools, compiler, standard, flags, what=("-fsyntax-only",)):
 
 
 def check_code(tools, compiler):
-    # Some warnings are given only where code is made. With _FORTIFY_SOURCE, which some
-    # distributions define for every program, the C library has errors that are given only there.
-    check_program(tools, compiler, "c++17", ["-D_FORTIFY_SOURCE=2"], ("-c", "-o", "/dev/null"))
+    # Some warnings are given only where code is made.
+    check_program(tools, compiler, "c++17", [], ("-c", "-o", "/dev/null"))
+
+
+def check_fortified(tools, compiler):
+    # Some distributions define it for every program. The C library then has errors that are given
+    # only where code is made, and linking/flags_and_linkers sees only those of the hooks.
+    run([compiler, "-std=c++17", "-O1", "-D_FORTIFY_SOURCE=2", *WARNINGS, f"-I{tools.include}",
+         "-c", SOURCES / "written_report.cpp", "-o", "/dev/null"], timeout=600)
 
 
 def check_everything(tools, compiler):
@@ -112,6 +118,9 @@ def main():
                           lambda c=compiler: check_everything(tools, c)))
             if tools.can_link(compiler, *LIBCXX):
                 combinations += [(standard, LIBCXX) for standard in STANDARDS]
+        else:
+            cases.append((f"{compiler} with _FORTIFY_SOURCE",
+                          lambda c=compiler: check_fortified(tools, c)))
         for standard, flags in combinations:
             cases.append((f"{compiler} {standard} {' '.join(flags)}",
                           lambda c=compiler, s=standard, f=flags: check_syntax(tools, c, s, f)))

@@ -57,8 +57,8 @@ __attribute__((noinline)) void shape_in_wrapper() {
     keep(new wrapper);
 }
 __attribute__((noinline)) void shape_that_was_more() {
-    auto* object = static_cast<round_shape*>(::operator new(sizeof(round_shape)));
-    ::new (object) round_shape;
+    void* memory = ::operator new(sizeof(round_shape));
+    auto* object = ::new (memory) round_shape;
     object->~round_shape();
     keep(object);
 }

@@ -3405,7 +3405,9 @@ constexpr std::uint16_t tag_namespace = 0x39;
 constexpr std::uint16_t tag_partial_unit = 0x3c;
 constexpr std::uint16_t tag_imported_unit = 0x3d;
 constexpr std::uint16_t tag_rvalue_reference_type = 0x42;
+constexpr std::uint16_t tag_call_site = 0x48;
 constexpr std::uint16_t tag_template_parameter_pack = 0x4107;  // a GNU extension
+constexpr std::uint16_t tag_gnu_call_site = 0x4109;            // of DWARF 4
 
 constexpr std::uint16_t at_sibling = 0x01;
 constexpr std::uint16_t at_name = 0x03;
@@ -3431,6 +3433,9 @@ constexpr std::uint16_t at_addr_base = 0x73;
 constexpr std::uint16_t at_rnglists_base = 0x74;
 constexpr std::uint16_t at_mips_linkage_name = 0x2007;
 constexpr std::uint16_t at_dwo_name = 0x76;
+constexpr std::uint16_t at_call_return_pc = 0x7d;
+constexpr std::uint16_t at_call_origin = 0x7f;
+constexpr std::uint16_t at_call_pc = 0x81;
 constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
 constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
@@ -20597,6 +20602,187 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
+// call_sites.hpp - which function each call in a function names, as the source has it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
+#define ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+class call_sites {
+public:
+    // `function` is the offset of its entry.
+    call_sites(const debug_units& units, const debug_unit& unit, std::uint64_t function);
+
+    // The entry of the function that is called before a return address; 0: it is not told. For a
+    // call that is made by a jump this is the address behind the jump.
+    std::uint64_t called_before(std::uint64_t return_address) const noexcept;
+
+private:
+    struct site {
+        std::uint64_t behind;  // the call
+        std::uint64_t called;
+    };
+
+    static site read_site(const debug_units& units, const debug_unit& unit, entry_walker& walker);
+
+    list<site> sites_;
+};
+
+ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug_unit& unit,
+                                           std::uint64_t function)
+    : sites_(units.memory()) {
+    entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
+    if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) break;
+            if (skipped_below == closed) skipped_below = 0;
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_call_site || tag == detail::dwarf::tag_gnu_call_site) {
+            const site found = read_site(units, unit, walker);
+            if (found.behind != 0 && found.called != 0) sites_.push_back(found);
+        }
+        const bool is_of_function =
+            tag == detail::dwarf::tag_inlined_subroutine || tag == detail::dwarf::tag_lexical_block;
+        if (shape->has_children && !is_of_function) skipped_below = walker.depth();
+    }
+    sort(sites_, [](const site& a, const site& b) { return a.behind < b.behind; });
+}
+
+ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& units,
+                                                           const debug_unit& unit,
+                                                           entry_walker& walker) {
+    constexpr std::uint64_t jump_bytes = 5;
+    site found{0, 0};
+    std::uint16_t name = 0;
+    detail::dwarf_value value;
+    while (walker.next_value(name, value)) {
+        const bool is_return = name == detail::dwarf::at_call_return_pc;
+        if (is_return || name == detail::dwarf::at_low_pc || name == detail::dwarf::at_call_pc) {
+            std::uint64_t address = 0;
+            if (!detail::dwarf_address(units.sections(), unit.header, value, address)) continue;
+            const bool is_before = name == detail::dwarf::at_call_pc;  // clang, for a jump
+            if (!is_before || found.behind == 0) {
+                found.behind = is_before ? address + jump_bytes : address;
+            }
+        } else if (name == detail::dwarf::at_call_origin ||
+                   name == detail::dwarf::at_abstract_origin) {
+            found.called = detail::dwarf_reference(unit.header, value);
+        }
+    }
+    return found;
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t call_sites::called_before(
+    std::uint64_t return_address) const noexcept {
+    const std::size_t at = partition_point(sites_.data(), sites_.size(), [&](const site& each) {
+        return each.behind < return_address;
+    });
+    return at < sites_.size() && sites_[at].behind == return_address ? sites_[at].called : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
+
+// folded_functions.hpp - which function a call means, if its code is that of another one.
+
+#ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+#define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class folded_functions {
+public:
+    folded_functions(debug_units& units, entry_names& names, const object_bytes& object)
+        : units_(units), names_(names), sites_(units.memory()) {
+        const detail::elf_section* section = object.find(".text");
+        if (section == nullptr) return;
+        begin_ = section->address;
+        code_ = object.read(units.memory(), section, object_bytes::largest_read, &late_);
+    }
+
+    // The entry of the function that the call before `return_address` means; 0 if that is the
+    // function at `callee`, or is not certain. All addresses are as linked.
+    std::uint64_t meant_by(std::uint64_t return_address, std::uint64_t callee) {
+        const function from = function_at(return_address - 1);
+        const function inner = function_at(callee);
+        if (from.range == nullptr || inner.range == nullptr) return 0;
+        if (called_before(return_address) != inner.range->low) return 0;
+        call_sites*& known = sites_[from.range->value];
+        if (known == nullptr) {
+            known = units_.memory().make<call_sites>(units_, *from.unit, from.range->value);
+        }
+        const std::uint64_t meant = known->called_before(return_address);
+        if (meant == 0 || meant == inner.range->value) return 0;
+        return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
+    }
+
+private:
+    struct function {
+        const debug_unit* unit = nullptr;
+        const address_range* range = nullptr;  // null: the address is in no function that is known
+    };
+
+    // What is described in another file is not known here.
+    function function_at(std::uint64_t address) {
+        const debug_unit* unit = units_.unit_at(address);
+        if (unit == nullptr || *unit->split_name != '\0') return {};
+        return {unit, unit->functions.find(address)};
+    }
+
+    // Where a direct call leads; 0: it is another instruction.
+    std::uint64_t called_before(std::uint64_t return_address) const {
+        constexpr std::uint8_t call = 0xe8;
+        constexpr std::uint64_t call_bytes = 5;
+        const std::uint64_t offset = return_address - call_bytes - begin_;
+        const detail::byte_view bytes = code_.part(offset, call_bytes);
+        if (bytes.empty()) return 0;
+        detail::want(late_, offset, call_bytes);
+        std::int32_t distance = 0;
+        std::memcpy(&distance, bytes.data + 1, sizeof distance);
+        if (*bytes.data != call) return 0;
+        return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // Whether two names are certainly not of one function. One of them may lack its scopes and
+    // parameters.
+    static bool is_other(const entry_name& meant, const entry_name& found) {
+        if (meant.function.empty() || found.function.empty()) return false;
+        if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
+        const text plain = meant.linkage.empty() ? meant.function : found.function;
+        const text whole = meant.linkage.empty() ? found.function : meant.function;
+        const std::size_t scope = plain.rfind(':');
+        return !whole.contains(scope == text::npos ? plain : plain.substr(scope + 1));
+    }
+
+    debug_units& units_;
+    entry_names& names_;
+    table<std::uint64_t, call_sites*> sites_;  // by the function's entry
+    detail::byte_view code_;
+    detail::late_bytes* late_ = nullptr;  // null: all of the code has been read
+    std::uint64_t begin_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+
 // inline_lookup.hpp - finds the calls that were inlined at an address, innermost first.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
@@ -21935,6 +22121,25 @@ public:
         return found;
     }
 
+    // If the call before a return address means another function than the one at `callee`, sets
+    // `frame` to that one, at the place of its declaration, and returns true.
+    bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
+        if (!is_readable()) return false;
+        debug_units& all = units();
+        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
+        const std::uint64_t entry = folded_->meant_by(return_address, callee);
+        if (entry == 0) return false;
+        const entry_name name = names_->of(entry);
+        frame.function = name.function;
+        frame.linkage_name = name.linkage;
+        frame.built_ns = identity_.changed_ns;
+        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        if (unit == nullptr) return true;
+        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        frame.line = small(name.line);
+        return true;
+    }
+
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
     ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
@@ -21959,6 +22164,7 @@ public:
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
+        folded_ = nullptr;
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
@@ -22229,6 +22435,7 @@ private:
     module_symbols* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
+    folded_functions* folded_ = nullptr;
     table<const void*, symbol_name> symbol_names_;  // by the address of the name
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
@@ -22642,6 +22849,25 @@ public:
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->lines_near(address - owner.base, frame, outer);
+    }
+
+    // What the call before a return address means, if the function at `callee`, of the same module,
+    // stands for another one with equal code; null: it does not. The location is that of `callee`
+    // but for its only frame. Valid until release_debug_data().
+    const code_location* folded_at(std::uint64_t return_address, const code_location& callee,
+                                   const detail::met_module* home) {
+        const code_owner owner = owner_of(return_address - 1, home);
+        code_frame frame;
+        if (owner.object == nullptr ||
+            !owner.object->find_folded(return_address - owner.base, callee.module_offset, frame)) {
+            return nullptr;
+        }
+        auto* location = passing_memory_.make<code_location>();
+        *location = callee;
+        location->symbol = {};
+        location->frames = list<code_frame>{passing_memory_};
+        location->frames.push_back(frame);
+        return location;
     }
 
     // Whether the module of a location is the program itself.
@@ -27148,6 +27374,52 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
+// only_new.hpp - moves a call from the declaration of a function to the only `new` in its body.
+
+#ifndef ALLOCSCOPE_TYPES_ONLY_NEW_HPP
+#define ALLOCSCOPE_TYPES_ONLY_NEW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The brace that opens the body of the function that is declared on a line; 0: it is not certain.
+inline std::size_t body_of(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    bool has_parameters = false;
+    for (std::size_t at = file.token_from(line, 0); at < tokens.size(); ++at) {
+        const text token = tokens[at].spelling;
+        if (token == "{") return has_parameters ? at : 0;
+        if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
+        if (token != "(") continue;
+        has_parameters = true;
+        if (file.partner(at) <= at) return 0;
+        at = file.partner(at);
+    }
+    return 0;
+}
+
+// For a frame at its function's declaration, if that function itself asked for the memory.
+inline void find_only_new(code_frame& frame, source_cache& sources) {
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr) return;
+    const std::size_t open = body_of(*file, frame.line);
+    const std::size_t close = open != 0 ? file->partner(open) : 0;
+    const list<new_expression>& all = file->expressions();
+    const std::size_t first = partition_point(
+        all.data(), all.size(), [&](const new_expression& each) { return each.begin < open; });
+    const auto is_inside = [&](std::size_t i) { return i < all.size() && all[i].begin < close; };
+    if (!is_inside(first) || is_inside(first + 1) || has_hidden_new(*file, open, close)) return;
+    frame.line = file->tokens()[all[first].begin].line;
+    frame.is_nearby = false;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_ONLY_NEW_HPP
+
 // stack_namer.hpp - finds the names of a stack: its frames, its place and its type.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
@@ -27229,9 +27501,13 @@ private:
         symbolize::frame_owner owner;
         std::size_t frame_count;
         snapshot::frame* frames;
+        // What stands for the function that begins at `callee` when this call is made.
+        std::uint64_t callee;
+        const met_address* folded;  // null: that function itself
     };
 
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
+    static constexpr std::uint64_t not_asked = 1;                        // where no function begins
 
     // --- frames ---
 
@@ -27254,13 +27530,54 @@ private:
         }
         last_.clear();
         keep_homes(stack, asked, modules);
+        const met_address* inner = nullptr;
+        bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             last_.push_back(each);
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
-            if (each->location->frames.empty()) frames.push_back({});
-            for (const code_frame& frame : each->location->frames) frames.push_back(frame);
-            for (std::size_t n = 0; n < each->frame_count; ++n) owners.push_back(each);
+            const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
+            if (folded != nullptr) {
+                // What is further in is named after the other function. Nothing of it tells whether
+                // a `new` of this one was called, but that it was this one that called.
+                const bool is_direct = frames.size() == 1;
+                frames.clear();
+                owners.clear();
+                add_frames(*folded, frames, owners);
+                frames[0].is_nearby = true;
+                if (is_direct) symbolize::find_only_new(frames[0], sources_);
+            }
+            is_own = is_own || (!frames.empty() && has_own_line(frames));
+            add_frames(*each, frames, owners);
+            inner = each;
         }
+    }
+
+    static void add_frames(const met_address& from, list<code_frame>& frames,
+                           list<const met_address*>& owners) {
+        if (from.location->frames.empty()) frames.push_back({});
+        for (const code_frame& frame : from.location->frames) frames.push_back(frame);
+        for (std::size_t n = 0; n < from.frame_count; ++n) owners.push_back(&from);
+    }
+    static bool has_own_line(const list<code_frame>& frames) {
+        for (const code_frame& frame : frames) {
+            if (frame.line != 0 && !symbolize::is_standard_header(frame.file)) return true;
+        }
+        return false;
+    }
+
+    // What `inner` stands for, which is called; null: for itself. See folded_functions.hpp.
+    const met_address* folded_by(met_address& call, const met_address* inner) {
+        if (inner == nullptr) return nullptr;
+        const code_location& at = *call.location;
+        const code_location& in = *inner->location;
+        const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
+        if (!has_lines || at.is_unloaded || in.module.data() != at.module.data()) return nullptr;
+        const std::uint64_t callee = in.module_offset - in.symbol_offset;
+        if (call.callee == callee) return call.folded;
+        call.callee = callee;
+        const code_location* folded = symbols_.folded_at(at.address + 1, in, call.home);
+        call.folded = folded != nullptr ? &made_of(*folded, inner->home) : nullptr;
+        return call.folded;
     }
 
     // This many outer addresses, main() and its callers, are the same in nearly all stacks.
@@ -27271,13 +27588,19 @@ private:
         const auto known =
             addresses_.insert(address | (home != nullptr ? home->number * first_key : 0));
         if (!known.is_new) return *known.value;
-        auto* made = meanwhile_.make<met_address>();
-        known.value = made;
         const code_location& location = symbols_.resolve(
             address, home, is_passing ? lifetime::until_release : lifetime::lasting);
+        known.value = &made_of(location, home);
+        return *known.value;
+    }
+
+    met_address& made_of(const code_location& location, const met_module* home) {
+        auto* made = meanwhile_.make<met_address>();
         made->location = &location;
         made->home = home;
         made->owner = owner_of(location);
+        made->callee = not_asked;
+        made->folded = nullptr;
         made->frame_count = location.frames.empty() ? 1 : location.frames.size();
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));

@@ -144,6 +144,7 @@ def main():
             check(bench, "-g", level, ["-g"], 99.0)
         if "clang" not in compiler:  # the table has these for both compilers
             check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
+            check(bench, "-g -flto", "-O2", ["-g", "-flto"], 93.5)
             check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)
             check(bench, "-g1", "-O0", ["-g1"], 96.5)
         check(bench, "-g1", "-O2", ["-g1"], 94.0)

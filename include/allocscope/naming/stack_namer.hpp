@@ -34,6 +34,7 @@
 #include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/library_files.hpp>
 #include <allocscope/types/module_rule.hpp>
+#include <allocscope/types/only_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
@@ -118,9 +119,13 @@ private:
         symbolize::frame_owner owner;
         std::size_t frame_count;
         snapshot::frame* frames;
+        // What stands for the function that begins at `callee` when this call is made.
+        std::uint64_t callee;
+        const met_address* folded;  // null: that function itself
     };
 
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
+    static constexpr std::uint64_t not_asked = 1;                        // where no function begins
 
     // --- frames ---
 
@@ -143,13 +148,54 @@ private:
         }
         last_.clear();
         keep_homes(stack, asked, modules);
+        const met_address* inner = nullptr;
+        bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             last_.push_back(each);
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
-            if (each->location->frames.empty()) frames.push_back({});
-            for (const code_frame& frame : each->location->frames) frames.push_back(frame);
-            for (std::size_t n = 0; n < each->frame_count; ++n) owners.push_back(each);
+            const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
+            if (folded != nullptr) {
+                // What is further in is named after the other function. Nothing of it tells whether
+                // a `new` of this one was called, but that it was this one that called.
+                const bool is_direct = frames.size() == 1;
+                frames.clear();
+                owners.clear();
+                add_frames(*folded, frames, owners);
+                frames[0].is_nearby = true;
+                if (is_direct) symbolize::find_only_new(frames[0], sources_);
+            }
+            is_own = is_own || (!frames.empty() && has_own_line(frames));
+            add_frames(*each, frames, owners);
+            inner = each;
         }
+    }
+
+    static void add_frames(const met_address& from, list<code_frame>& frames,
+                           list<const met_address*>& owners) {
+        if (from.location->frames.empty()) frames.push_back({});
+        for (const code_frame& frame : from.location->frames) frames.push_back(frame);
+        for (std::size_t n = 0; n < from.frame_count; ++n) owners.push_back(&from);
+    }
+    static bool has_own_line(const list<code_frame>& frames) {
+        for (const code_frame& frame : frames) {
+            if (frame.line != 0 && !symbolize::is_standard_header(frame.file)) return true;
+        }
+        return false;
+    }
+
+    // What `inner` stands for, which is called; null: for itself. See folded_functions.hpp.
+    const met_address* folded_by(met_address& call, const met_address* inner) {
+        if (inner == nullptr) return nullptr;
+        const code_location& at = *call.location;
+        const code_location& in = *inner->location;
+        const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
+        if (!has_lines || at.is_unloaded || in.module.data() != at.module.data()) return nullptr;
+        const std::uint64_t callee = in.module_offset - in.symbol_offset;
+        if (call.callee == callee) return call.folded;
+        call.callee = callee;
+        const code_location* folded = symbols_.folded_at(at.address + 1, in, call.home);
+        call.folded = folded != nullptr ? &made_of(*folded, inner->home) : nullptr;
+        return call.folded;
     }
 
     // This many outer addresses, main() and its callers, are the same in nearly all stacks.
@@ -160,13 +206,19 @@ private:
         const auto known =
             addresses_.insert(address | (home != nullptr ? home->number * first_key : 0));
         if (!known.is_new) return *known.value;
-        auto* made = meanwhile_.make<met_address>();
-        known.value = made;
         const code_location& location = symbols_.resolve(
             address, home, is_passing ? lifetime::until_release : lifetime::lasting);
+        known.value = &made_of(location, home);
+        return *known.value;
+    }
+
+    met_address& made_of(const code_location& location, const met_module* home) {
+        auto* made = meanwhile_.make<met_address>();
         made->location = &location;
         made->home = home;
         made->owner = owner_of(location);
+        made->callee = not_asked;
+        made->folded = nullptr;
         made->frame_count = location.frames.empty() ? 1 : location.frames.size();
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));

@@ -32,6 +32,7 @@
 #include <allocscope/symbols/demangle.hpp>
 #include <allocscope/symbols/entry_names.hpp>
 #include <allocscope/symbols/entry_types.hpp>
+#include <allocscope/symbols/folded_functions.hpp>
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
@@ -160,6 +161,25 @@ public:
         return found;
     }
 
+    // If the call before a return address means another function than the one at `callee`, sets
+    // `frame` to that one, at the place of its declaration, and returns true.
+    bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
+        if (!is_readable()) return false;
+        debug_units& all = units();
+        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
+        const std::uint64_t entry = folded_->meant_by(return_address, callee);
+        if (entry == 0) return false;
+        const entry_name name = names_->of(entry);
+        frame.function = name.function;
+        frame.linkage_name = name.linkage;
+        frame.built_ns = identity_.changed_ns;
+        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        if (unit == nullptr) return true;
+        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        frame.line = small(name.line);
+        return true;
+    }
+
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
     ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return {};
@@ -184,6 +204,7 @@ public:
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
+        folded_ = nullptr;
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
@@ -454,6 +475,7 @@ private:
     module_symbols* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
+    folded_functions* folded_ = nullptr;
     table<const void*, symbol_name> symbol_names_;  // by the address of the name
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry

@@ -115,6 +115,25 @@ public:
         return owner.object->lines_near(address - owner.base, frame, outer);
     }
 
+    // What the call before a return address means, if the function at `callee`, of the same module,
+    // stands for another one with equal code; null: it does not. The location is that of `callee`
+    // but for its only frame. Valid until release_debug_data().
+    const code_location* folded_at(std::uint64_t return_address, const code_location& callee,
+                                   const detail::met_module* home) {
+        const code_owner owner = owner_of(return_address - 1, home);
+        code_frame frame;
+        if (owner.object == nullptr ||
+            !owner.object->find_folded(return_address - owner.base, callee.module_offset, frame)) {
+            return nullptr;
+        }
+        auto* location = passing_memory_.make<code_location>();
+        *location = callee;
+        location->symbol = {};
+        location->frames = list<code_frame>{passing_memory_};
+        location->frames.push_back(frame);
+        return location;
+    }
+
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {

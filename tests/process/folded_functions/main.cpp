@@ -1,0 +1,105 @@
+// Danger: g++ -O2 makes functions with equal code one. What each of them allocated would be in the
+// row of the one that was kept, with its type.
+// not with: tsan (it sees nothing where there is one thread)
+
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+using namespace allocscope_test;
+
+namespace {
+
+// Nothing is written into them: that would be another code for each.
+struct cat {
+    int lives;
+};
+struct dog {
+    unsigned bones;
+};
+struct bird {
+    int wings;
+};
+
+void* volatile kept = nullptr;
+
+__attribute__((noinline)) void keep(void* object) {
+    kept = object;
+}
+
+constexpr int line_of_cat = __LINE__ + 3;
+__attribute__((noinline)) void new_cat() {
+    // it begins here
+    keep(new cat);
+}
+__attribute__((noinline)) void new_dog() {
+    keep(new dog);
+}
+__attribute__((noinline)) void new_bird() {
+    keep(new bird);
+}
+
+constexpr int line_of_made_cat = __LINE__ + 2;
+__attribute__((noinline)) void made_cat() {
+    keep(std::unique_ptr<cat>{new cat}.release());
+}
+__attribute__((noinline)) void made_dog() {
+    keep(std::unique_ptr<dog>{new dog}.release());
+}
+
+struct lion {
+    int manes;
+};
+struct wolf {
+    unsigned packs;
+};
+template <class T>
+__attribute__((always_inline)) inline T* fresh() {
+    return new T;
+}
+// What is asked for by inlined calls is not taken for the `new`.
+constexpr int line_of_lion = __LINE__ + 3;
+__attribute__((noinline)) void fresh_cat_and_lion() {
+    keep(fresh<cat>());
+    keep(new lion);
+}
+__attribute__((noinline)) void fresh_dog_and_wolf() {
+    keep(fresh<dog>());
+    keep(new wolf);
+}
+
+// The objects of a line, if they have that type.
+std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char* type) {
+    for (const allocscope::snapshot::row& row : alive) {
+        if (static_cast<int>(row.line) != line) continue;
+        return std::strcmp(row.type, type) == 0 ? row.objects : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    allocscope::scope window{"folded"};
+    for (int i = 0; i < 2; ++i) new_cat();
+    for (int i = 0; i < 3; ++i) new_dog();
+    for (int i = 0; i < 4; ++i) new_bird();
+    for (int i = 0; i < 5; ++i) made_cat();
+    for (int i = 0; i < 6; ++i) made_dog();
+    for (int i = 0; i < 7; ++i) fresh_cat_and_lion();
+    for (int i = 0; i < 8; ++i) fresh_dog_and_wolf();
+    const allocscope::snapshot alive = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat, "cat"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat + 3, "dog"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat + 6, "bird"), 4);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_made_cat, "cat"), 5);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_made_cat + 3, "dog"), 6);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion, "lion"), 7);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion + 4, "wolf"), 8);
+    return verdict();
+}

@@ -157,7 +157,7 @@ private:
             if (folded != nullptr) {
                 // What is further in is named after the other function. Nothing of it tells whether
                 // a `new` of this one was called, but that it was this one that called.
-                const bool is_direct = frames.size() == 1;
+                const bool is_direct = symbolize::asking_frame(names_, frames) + 1 >= frames.size();
                 frames.clear();
                 owners.clear();
                 add_frames(*folded, frames, owners);

@@ -20731,6 +20731,12 @@ public:
         return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
     }
 
+    // The entry of the function whose code is at an address; 0: not known.
+    std::uint64_t function_of(std::uint64_t address) {
+        const function found = function_at(address);
+        return found.range != nullptr ? found.range->value : 0;
+    }
+
 private:
     struct function {
         const debug_unit* unit = nullptr;
@@ -22122,7 +22128,8 @@ public:
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
-    // `frame` to that one, at the place of its declaration, and returns true.
+    // `frame` to that one, at the place of its declaration, and returns true. It is_nearby if it is
+    // declared in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
         debug_units& all = units();
@@ -22134,7 +22141,10 @@ public:
         frame.linkage_name = name.linkage;
         frame.built_ns = identity_.changed_ns;
         const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        frame.is_nearby = true;
         if (unit == nullptr) return true;
+        const entry_name kept = names_->of(folded_->function_of(callee));
+        frame.is_nearby = kept.line == 0 || units_->unit_of_entry(kept.unit) != unit;
         frame.file = lines_of(*unit).path_of(name.file, texts_);
         frame.line = small(name.line);
         return true;
@@ -25528,13 +25538,14 @@ struct asked_place {
     symbolize::symbolizer& symbols;
     std::uint64_t address;
     const met_module* home;
-    text function = {};  // of the frame
+    text function = {};      // of the frame
+    bool is_folded = false;  // the code at the address is that of another function
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
-                &asked_place::meaning};
+                is_folded ? nullptr : &asked_place::meaning};
     }
 
 private:
@@ -27531,6 +27542,7 @@ private:
         last_.clear();
         keep_homes(stack, asked, modules);
         const met_address* inner = nullptr;
+        is_folded_ = false;
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             last_.push_back(each);
@@ -27543,8 +27555,11 @@ private:
                 frames.clear();
                 owners.clear();
                 add_frames(*folded, frames, owners);
-                frames[0].is_nearby = true;
+                frames[0].is_nearby = true;  // has no type
                 if (is_direct) symbolize::find_only_new(frames[0], sources_);
+                // What its names mean is not known in another unit.
+                frames[0].is_nearby |= folded->location->frames[0].is_nearby;
+                is_folded_ = true;
             }
             is_own = is_own || (!frames.empty() && has_own_line(frames));
             add_frames(*each, frames, owners);
@@ -27726,6 +27741,7 @@ private:
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
             asked.function = frames[stack.asking_frame].function;
+            asked.is_folded = is_folded_ && stack.asking_frame == 0;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {
                     if (home->holds(asked.address)) asked.home = home;
@@ -27755,6 +27771,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
+    bool is_folded_ = false;               // its first frame
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text

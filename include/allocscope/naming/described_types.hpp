@@ -124,13 +124,14 @@ struct asked_place {
     symbolize::symbolizer& symbols;
     std::uint64_t address;
     const met_module* home;
-    text function = {};  // of the frame
+    text function = {};      // of the frame
+    bool is_folded = false;  // the code at the address is that of another function
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
-                &asked_place::meaning};
+                is_folded ? nullptr : &asked_place::meaning};
     }
 
 private:

@@ -149,6 +149,7 @@ private:
         last_.clear();
         keep_homes(stack, asked, modules);
         const met_address* inner = nullptr;
+        is_folded_ = false;
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             last_.push_back(each);
@@ -161,8 +162,11 @@ private:
                 frames.clear();
                 owners.clear();
                 add_frames(*folded, frames, owners);
-                frames[0].is_nearby = true;
+                frames[0].is_nearby = true;  // has no type
                 if (is_direct) symbolize::find_only_new(frames[0], sources_);
+                // What its names mean is not known in another unit.
+                frames[0].is_nearby |= folded->location->frames[0].is_nearby;
+                is_folded_ = true;
             }
             is_own = is_own || (!frames.empty() && has_own_line(frames));
             add_frames(*each, frames, owners);
@@ -344,6 +348,7 @@ private:
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
             asked.function = frames[stack.asking_frame].function;
+            asked.is_folded = is_folded_ && stack.asking_frame == 0;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {
                     if (home->holds(asked.address)) asked.home = home;
@@ -373,6 +378,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
+    bool is_folded_ = false;               // its first frame
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text

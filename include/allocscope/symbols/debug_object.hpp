@@ -162,7 +162,8 @@ public:
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
-    // `frame` to that one, at the place of its declaration, and returns true.
+    // `frame` to that one, at the place of its declaration, and returns true. It is_nearby if it is
+    // declared in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
         debug_units& all = units();
@@ -174,7 +175,10 @@ public:
         frame.linkage_name = name.linkage;
         frame.built_ns = identity_.changed_ns;
         const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        frame.is_nearby = true;
         if (unit == nullptr) return true;
+        const entry_name kept = names_->of(folded_->function_of(callee));
+        frame.is_nearby = kept.line == 0 || units_->unit_of_entry(kept.unit) != unit;
         frame.file = lines_of(*unit).path_of(name.file, texts_);
         frame.line = small(name.line);
         return true;

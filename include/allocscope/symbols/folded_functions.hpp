@@ -66,6 +66,12 @@ public:
         return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
     }
 
+    // The entry of the function whose code is at an address; 0: not known.
+    std::uint64_t function_of(std::uint64_t address) {
+        const function found = function_at(address);
+        return found.range != nullptr ? found.range->value : 0;
+    }
+
 private:
     struct function {
         const debug_unit* unit = nullptr;

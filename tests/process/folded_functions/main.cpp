@@ -25,10 +25,11 @@ struct bird {
     int wings;
 };
 
-void* volatile kept = nullptr;
+void* volatile kept[64];
+int kept_count = 0;
 
 __attribute__((noinline)) void keep(void* object) {
-    kept = object;
+    kept[kept_count++] = object;
 }
 
 constexpr int line_of_cat = __LINE__ + 3;

@@ -119,13 +119,14 @@ private:
         symbolize::frame_owner owner;
         std::size_t frame_count;
         snapshot::frame* frames;
-        // What stands for the function that begins at `callee` when this call is made.
+        // What stands for an address of the function that begins at `callee` in this call.
         std::uint64_t callee;
-        const met_address* folded;  // null: that function itself
+        const met_address* folded;  // null: that function itself, whatever the address
     };
 
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
     static constexpr std::uint64_t not_asked = 1;                        // where no function begins
+    static constexpr std::size_t no_frame = ~std::size_t{0};
 
     // --- frames ---
 
@@ -149,29 +150,35 @@ private:
         last_.clear();
         keep_homes(stack, asked, modules);
         const met_address* inner = nullptr;
-        is_folded_ = false;
+        std::size_t inner_at = 0;  // its first frame
+        folded_at_ = no_frame;
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             last_.push_back(each);
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
             const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
-            if (folded != nullptr) {
-                // What is further in is named after the other function. Nothing of it tells whether
-                // a `new` of this one was called, but that it was this one that called.
-                const bool is_direct = symbolize::asking_frame(names_, frames) + 1 >= frames.size();
-                frames.clear();
-                owners.clear();
-                add_frames(*folded, frames, owners);
-                frames[0].is_nearby = true;  // has no type
-                if (is_direct) symbolize::find_only_new(frames[0], sources_);
-                // What its names mean is not known in another unit.
-                frames[0].is_nearby |= folded->location->frames[0].is_nearby;
-                is_folded_ = true;
-            }
-            is_own = is_own || (!frames.empty() && has_own_line(frames));
-            add_frames(*each, frames, owners);
+            if (folded != nullptr) rename(frames, owners, inner_at, *folded);
+            is_own = is_own || has_own_line(frames);
             inner = each;
+            inner_at = frames.size();
+            add_frames(*each, frames, owners);
         }
+    }
+
+    // Puts a frame in place of those from `at` on. If that function asked for the memory, its
+    // source may tell where.
+    void rename(list<code_frame>& frames, list<const met_address*>& owners, std::size_t at,
+                const met_address& folded) {
+        const bool is_asking = symbolize::asking_frame(names_, frames) + 1 >= frames.size();
+        frames.resize(at);
+        owners.resize(at);
+        add_frames(folded, frames, owners);
+        code_frame& frame = frames.back();
+        const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else
+        frame.is_nearby = true;                         // has no type
+        if (is_asking) symbolize::find_only_new(frame, sources_);
+        frame.is_nearby = frame.is_nearby || is_in_other_unit;
+        folded_at_ = at;
     }
 
     static void add_frames(const met_address& from, list<code_frame>& frames,
@@ -195,7 +202,8 @@ private:
         const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
         if (!has_lines || at.is_unloaded || in.module.data() != at.module.data()) return nullptr;
         const std::uint64_t callee = in.module_offset - in.symbol_offset;
-        if (call.callee == callee) return call.folded;
+        const bool is_same = call.folded == nullptr || call.folded->location->address == in.address;
+        if (call.callee == callee && is_same) return call.folded;
         call.callee = callee;
         const code_location* folded = symbols_.folded_at(at.address + 1, in, call.home);
         call.folded = folded != nullptr ? &made_of(*folded, inner->home) : nullptr;
@@ -342,13 +350,20 @@ private:
 
     // --- type ---
 
+    // What the module of a folded function calls is named after the function that was kept.
+    bool is_named_after_other(const list<const met_address*>& owners, std::size_t asking) const {
+        return folded_at_ != no_frame && asking < folded_at_ &&
+               owners[asking]->location->module.data() ==
+                   owners[folded_at_]->location->module.data();
+    }
+
     void find_type(named_stack& stack, const list<code_frame>& frames,
                    const list<const met_address*>& owners, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
             asked.function = frames[stack.asking_frame].function;
-            asked.is_folded = is_folded_ && stack.asking_frame == 0;
+            asked.is_folded = stack.asking_frame == folded_at_;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {
                     if (home->holds(asked.address)) asked.home = home;
@@ -357,7 +372,7 @@ private:
         }
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
-        if (!type.is_known()) {
+        if (!type.is_known() && !is_named_after_other(owners, stack.asking_frame)) {
             type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
         }
         if (!type.is_known() && !coroutine.empty()) {
@@ -378,7 +393,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    bool is_folded_ = false;               // its first frame
+    std::size_t folded_at_ = no_frame;     // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text

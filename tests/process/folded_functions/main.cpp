@@ -5,10 +5,12 @@
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/naming/process_names.hpp>
 
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 
 using namespace allocscope_test;
 
@@ -73,13 +75,23 @@ __attribute__((noinline)) void fresh_dog_and_wolf() {
     keep(new wolf);
 }
 
-// The objects of a line, if they have that type.
+// The allocation of the characters is inside of the standard library.
+constexpr int line_of_text = __LINE__ + 2;
+__attribute__((noinline)) void first_text() {
+    keep(new std::string(100, 'x'));
+}
+__attribute__((noinline)) void second_text() {
+    keep(new std::string(100, 'x'));
+}
+
+// The objects of a line that have that type.
 std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char* type) {
+    std::uint64_t objects = 0;
     for (const allocscope::snapshot::row& row : alive) {
-        if (static_cast<int>(row.line) != line) continue;
-        return std::strcmp(row.type, type) == 0 ? row.objects : 0;
+        const bool is_there = static_cast<int>(row.line) == line;
+        if (is_there && std::strcmp(row.type, type) == 0) objects += row.objects;
     }
-    return 0;
+    return objects;
 }
 
 }  // namespace
@@ -94,6 +106,8 @@ int main() {
     for (int i = 0; i < 6; ++i) made_dog();
     for (int i = 0; i < 7; ++i) fresh_cat_and_lion();
     for (int i = 0; i < 8; ++i) fresh_dog_and_wolf();
+    for (int i = 0; i < 3; ++i) first_text();
+    for (int i = 0; i < 4; ++i) second_text();
     const allocscope::snapshot alive = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat, "cat"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat + 3, "dog"), 3);
@@ -102,5 +116,17 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_made_cat + 3, "dog"), 6);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion, "lion"), 7);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion + 4, "wolf"), 8);
+    // At the line of the `new`, or where the function begins.
+    ALLOCSCOPE_EXPECT_EQUAL(
+        objects_at(alive, line_of_text, "char") + objects_at(alive, line_of_text - 1, "char"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(
+        objects_at(alive, line_of_text + 3, "char") + objects_at(alive, line_of_text + 2, "char"),
+        4);
+
+    // All names are known from the first time.
+    const std::size_t named = allocscope::detail::names_of_process->stack_count();
+    const allocscope::snapshot again = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::detail::names_of_process->stack_count(), named);
+    ALLOCSCOPE_EXPECT_EQUAL(again.size(), alive.size());
     return verdict();
 }

@@ -94,6 +94,16 @@ std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char
     return objects;
 }
 
+// The characters that std::string asks for: at the line of the `new`, or where its function begins.
+// With C++20 all of std::string is inlined, and what is inlined in a folded function has no type.
+std::uint64_t characters_at(const allocscope::snapshot& alive, int line) {
+    std::uint64_t objects = 0;
+    for (const int at : {line - 1, line}) {
+        objects += objects_at(alive, at, "char") + objects_at(alive, at, "?");
+    }
+    return objects;
+}
+
 }  // namespace
 
 int main() {
@@ -116,12 +126,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_made_cat + 3, "dog"), 6);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion, "lion"), 7);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion + 4, "wolf"), 8);
-    // At the line of the `new`, or where the function begins.
-    ALLOCSCOPE_EXPECT_EQUAL(
-        objects_at(alive, line_of_text, "char") + objects_at(alive, line_of_text - 1, "char"), 3);
-    ALLOCSCOPE_EXPECT_EQUAL(
-        objects_at(alive, line_of_text + 3, "char") + objects_at(alive, line_of_text + 2, "char"),
-        4);
+    ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text + 3), 4);
 
     // All names are known from the first time.
     const std::size_t named = allocscope::detail::names_of_process->stack_count();

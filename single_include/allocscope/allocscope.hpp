@@ -35104,9 +35104,9 @@ ALLOCSCOPE_NAMESPACE_END
 #include <limits>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 // google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged.
 
@@ -35128,24 +35128,12 @@ struct benchmark_limits {
 
 namespace detail {
 
-struct benchmark_range {
-    double least = 0;
-    double most = benchmark_limits::unlimited;
-
-    bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
-    bool is_a_limit() const noexcept { return least > 0 || most < benchmark_limits::unlimited; }
-    bool operator<(const benchmark_range& other) const noexcept {
-        return std::tie(least, most) < std::tie(other.least, other.most);
-    }
-};
-
 // What is counted and may be limited, in the order of the messages. The numbers are those of one
 // thread, or those of all threads as Google Benchmark adds them up.
 namespace quantity {
 enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, count };
 }
 using benchmark_usage = std::array<double, quantity::count>;
-using benchmark_ranges = std::array<benchmark_range, quantity::count>;
 
 struct benchmark_quantity {
     const char* counter;  // the name that Google Benchmark shows
@@ -35162,108 +35150,63 @@ constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
 }};
 constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
-// The places that a run with recorded stacks has found.
-struct benchmark_places {
-    snapshot alive;       // at the end
-    snapshot allocated;   // freed or not; empty unless that run broke such a limit
-    std::string heading;  // "after 1 iteration: "
-    std::optional<allocation_counts> label;  // what Google Benchmark keeps for a label
-
-    const benchmark_places& with(const benchmark_places& newer) {
-        if (!newer.alive.empty()) alive = newer.alive;
-        if (!newer.allocated.empty()) allocated = newer.allocated;
-        if (!newer.alive.empty() || !newer.allocated.empty()) heading = newer.heading;
-        if (newer.label) label = newer.label;
-        return *this;
-    }
-};
-
-// One scope in the source, with its limits.
+// One scope in the source, with its limits. By default nothing may be alive at its end.
 struct benchmark_rule {
+    static constexpr double unlimited = benchmark_limits::unlimited;
+
     const char* file = "";
     int line = 0;
-    benchmark_ranges limits{{{0, 0}}};  // nothing may be alive
-    benchmark_places places;
+    benchmark_usage least{};
+    benchmark_usage most{0, unlimited, unlimited, unlimited, unlimited};
 
-    auto key() const noexcept { return std::make_tuple(file, line, limits); }
+    bool operator<(const benchmark_rule& other) const noexcept {
+        return std::tie(file, line, least, most) <
+               std::tie(other.file, other.line, other.least, other.most);
+    }
 
-    // A limit of live objects or bytes replaces the default that nothing may be alive.
+    // A limit of live objects or bytes replaces the default.
     void take(const check_limits& wanted) noexcept {
-        limits = {{range_of(wanted.live_objects), range_of(wanted.live_bytes),
-                   range_of(wanted.allocations), range_of(wanted.bytes),
-                   range_of(wanted.peak_bytes)}};
-        const bool is_silent = !limits[quantity::live_objects].is_a_limit() &&
-                               !limits[quantity::live_bytes].is_a_limit();
-        if (is_silent) limits[quantity::live_objects] = {0, 0};
+        const count_range ranges[] = {wanted.live_objects, wanted.live_bytes, wanted.allocations,
+                                      wanted.bytes, wanted.peak_bytes};
+        bool limits_living = false;
+        for (std::size_t i = 0; i < quantity::count; ++i) {
+            least[i] = static_cast<double>(ranges[i].least);
+            most[i] = static_cast<double>(ranges[i].most);  // if not limited, above every count
+            const bool is_limit = ranges[i].least != 0 || ranges[i].most != count_range{}.most;
+            limits_living |= is_limit && i < quantity::allocations;
+        }
+        if (!limits_living) most[quantity::live_objects] = 0;
     }
 
-    bool keeps(const benchmark_usage& used, std::size_t first, std::size_t last) const noexcept {
-        while (first <= last && limits[first].holds(used[first])) ++first;
-        return first > last;
-    }
-    bool keeps_alive(const benchmark_usage& used) const noexcept {
-        return keeps(used, quantity::live_objects, quantity::live_bytes);
-    }
-    bool keeps_allocated(const benchmark_usage& used) const noexcept {
-        return keeps(used, quantity::allocations, quantity::peak_bytes);
-    }
-
-private:
-    static benchmark_range range_of(const count_range& limit) noexcept {
-        const bool has_most = limit.most != ~std::uint64_t{0};
-        return {static_cast<double>(limit.least),
-                has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
+    // The first quantity, from `start` on, that breaks its limits; `count` if none does.
+    std::size_t first_broken(const benchmark_usage& used, std::size_t start) const noexcept {
+        while (start < quantity::count && used[start] >= least[start] && used[start] <= most[start])
+            ++start;
+        return start;
     }
 };
 
-// What is kept between two calls of a function.
-class benchmark_memories {
-public:
-    // A scope has ended. The places that its run has found hold for later runs under the same
-    // limits.
-    void scope_ended(const benchmark_rule& rule) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        last_ = rule;
-        last_.places = places_[rule.key()].with(rule.places);
-    }
-    // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
+// What runs with recorded stacks have found. It holds for later runs under the same rule.
+struct benchmark_places {
+    snapshot alive;           // at the end
+    snapshot allocated;       // freed or not; empty unless a run broke such a limit
+    std::string heading;      // "after 1 iteration: "
+    allocation_counts label;  // what Google Benchmark keeps for a label
+};
+
+// What is kept between two calls of a function. The mutex protects all members.
+struct benchmark_memory {
+    using ended_scope = std::pair<const benchmark_rule, benchmark_places>;
+
+    std::mutex mutex;
+    std::map<benchmark_rule, benchmark_places> places;
+    // Google Benchmark reports a benchmark right after its last call, so this is the scope of the
     // runs that are being reported. (In older releases a scope cannot learn the name of its
     // benchmark.)
-    benchmark_rule last_rule() {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        return last_;
-    }
-    // What a label allocates under this rule; learned from a run that kept stacks.
-    allocation_counts label_under(const benchmark_rule& rule) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        return places_[rule.key()].label.value_or(allocation_counts{});
-    }
-
-    // Returns "; saved in <file>". Each benchmark is saved once, because its repetitions and a
-    // second reporter report the same. "" if there are no rows.
-    std::string save(const std::string& name, const std::string& message, const snapshot& rows) {
-        if (rows.empty()) return {};
-        const std::lock_guard<std::mutex> lock{mutex_};
-        std::string& saved = saved_[name];
-        if (!saved.empty()) return saved;
-        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
-        const char* problem = std::strstr(told.message(), "not saved: ");
-        if (told.saved_to()[0] != '\0') {
-            saved = std::string{"; saved in "} + told.saved_to();
-        } else if (problem != nullptr) {
-            saved = std::string{"; "} + problem;
-        }
-        return saved;
-    }
-
-private:
-    std::mutex mutex_;
-    benchmark_rule last_;
-    std::map<decltype(benchmark_rule{}.key()), benchmark_places> places_;
-    std::map<std::string, std::string> saved_;
+    const ended_scope* last = nullptr;
+    std::map<std::string, std::string> saved;  // by benchmark: "; saved in <file>"
 };
-
-inline benchmark_memories remembered;
+inline benchmark_memory remembered;
 
 inline std::string number_text(double value) {
     char space[32];
@@ -35294,10 +35237,10 @@ inline allocation_counts label_in(const snapshot& alive) {
 }
 
 // "3 x parser.cpp:12:node (72 B), ...": at most three places, without Google Benchmark's own.
-inline std::string places_of(const snapshot& alive) {
+inline std::string places_of(const snapshot& rows) {
     std::string text;
     std::size_t shown = 0;
-    for (const snapshot::row& row : alive) {
+    for (const snapshot::row& row : rows) {
         if (is_label(row) || std::strstr(row.type, "benchmark::Counter") != nullptr) continue;
         if (shown++ == 3) return text + ", ...";
         if (!text.empty()) text += ", ";
@@ -35308,47 +35251,60 @@ inline std::string places_of(const snapshot& alive) {
     return text;
 }
 
-inline void add_excess(std::string& text, double used, const benchmark_range& allowed,
-                       const char* what) {
-    if (allowed.holds(used)) return;
-    if (!text.empty()) text += "; ";
-    const bool is_too_much = used > allowed.most;
-    text += number_text(used) + what + (is_too_much ? ", at most " : ", at least ") +
-            number_text(is_too_much ? allowed.most : allowed.least) +
-            (is_too_much ? " are allowed" : " are wanted");
-}
-
-// Returns "" if the run keeps the rule; otherwise one line that also names the evidence file.
-inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
-                         const std::string& name) {
-    const bool is_of_living = !rule.keeps_alive(used);
-    if (!is_of_living && rule.keeps_allocated(used)) return {};
+// Each quantity that breaks its limits, in one line.
+inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage& used) {
+    std::size_t broken = rule.first_broken(used, 0);
     const double objects = used[quantity::live_objects];
-    const double allowed = rule.limits[quantity::live_objects].most;
-    const bool is_leak = objects > allowed;
+    const double allowed = rule.most[quantity::live_objects];
     std::string text;
-    if (is_of_living) {
-        text = std::string{is_leak ? "leak: " : ""} + "still alive: " + number_text(objects) +
+    if (broken < quantity::allocations) {
+        text = std::string{objects > allowed ? "leak: " : ""} +
+               "still alive: " + number_text(objects) +
                (objects > 1 ? " objects of " : " object of ") +
                number_text(used[quantity::live_bytes]) + " bytes";
-        if (is_leak && allowed > 0) text += ", " + number_text(allowed) + " are allowed";
     }
-    for (std::size_t i = is_leak ? quantity::live_bytes : quantity::live_objects;
-         i < quantity::count; ++i) {
-        add_excess(text, used[i], rule.limits[i], benchmark_quantities[i].what);
+    if (objects > allowed) {
+        if (allowed > 0) text += ", " + number_text(allowed) + " are allowed";
+        broken = rule.first_broken(used, quantity::live_bytes);
     }
-    const snapshot& rows = is_of_living ? rule.places.alive : rule.places.allocated;
-    const std::string places = places_of(rows);
-    const bool has_places = (is_of_living ? objects : used[quantity::allocations]) > 0;
-    if (!places.empty()) {
-        text += "; " + rule.places.heading + places;
-    } else if (has_places) {
+    for (; broken != quantity::count; broken = rule.first_broken(used, broken + 1)) {
+        const bool is_too_much = used[broken] > rule.most[broken];
+        text += (text.empty() ? "" : "; ") + number_text(used[broken]) +
+                benchmark_quantities[broken].what +
+                (is_too_much ? ", at most " + number_text(rule.most[broken]) + " are allowed"
+                             : ", at least " + number_text(rule.least[broken]) + " are wanted");
+    }
+    return text;
+}
+
+// Returns "" if the run keeps the rule; otherwise one line that also names the evidence file. Each
+// benchmark is saved once, because its repetitions and a second reporter report the same.
+// `remembered` must be locked.
+inline std::string judge(const benchmark_memory::ended_scope& ended, const benchmark_usage& used,
+                         const std::string& name) {
+    const auto& [rule, places] = ended;
+    const std::size_t broken = rule.first_broken(used, 0);
+    if (broken == quantity::count) return {};
+    const bool is_of_living = broken < quantity::allocations;
+    const snapshot& rows = is_of_living ? places.alive : places.allocated;
+    const std::string found = places_of(rows);
+    std::string text = "allocscope: " + excess_text(rule, used);
+    if (!found.empty()) {
+        text += "; " + places.heading + found;
+    } else if (used[is_of_living ? quantity::live_objects : quantity::allocations] > 0) {
         text +=
             "; to see where they were allocated: benchmark_scope memory{state, "
             "allocscope::recording::exact};";
     }
-    text = "allocscope: " + text;
-    return text + remembered.save(name, text, rows);
+    if (rows.empty()) return text;
+    std::string& saved = remembered.saved[name];
+    if (saved.empty()) {
+        const check_result told = save_evidence_of(rows, name.c_str(), text.c_str());
+        const char* problem = std::strstr(told.message(), "not saved: ");
+        if (told.saved_to()[0] != '\0') saved = std::string{"; saved in "} + told.saved_to();
+        if (problem != nullptr) saved = std::string{"; "} + problem;
+    }
+    return text + saved;
 }
 
 }  // namespace detail
@@ -35405,27 +35361,30 @@ void fail_run(Run& run, const std::string& message) {
     }
 }
 
-// Of the overloads below, the one whose last parameter is `int` compiles with the newer form, and
-// the one with `long` is for the older. The callers pass 0, for which `int` is the better match.
+// Calls `newer`, or `older` if `newer` does not compile with these arguments.
+template <class Newer, class Older, class... Arguments>
+decltype(auto) newer_or(Newer newer, Older older, Arguments&... arguments) {
+    if constexpr (std::is_invocable_v<Newer, Arguments&...>) {
+        return newer(arguments...);
+    } else {
+        return older(arguments...);
+    }
+}
 
 // Whether the run was skipped, with a message or with an error: in both cases its numbers mean
 // nothing.
 template <class State>
-auto is_skipped(const State& state, int) -> decltype(state.skipped()) {
-    return state.skipped();
-}
-template <class State>
-bool is_skipped(const State& state, long) {
-    return state.error_occurred();
+bool is_skipped(const State& state) {
+    return newer_or([](auto& its) -> decltype(its.skipped()) { return its.skipped(); },
+                    [](auto& its) { return its.error_occurred(); }, state);
 }
 
 template <class Result>
-auto set_iterations(Result& result, benchmark::IterationCount iterations, int)
-    -> decltype(result.memory_iterations, void()) {
-    result.memory_iterations = iterations;
+void set_iterations(Result& result, benchmark::IterationCount iterations) {
+    newer_or([iterations](auto& its) -> decltype(its.memory_iterations,
+                                                 void()) { its.memory_iterations = iterations; },
+             [](auto&) {}, result);
 }
-template <class Result>
-void set_iterations(Result&, benchmark::IterationCount, long) {}
 
 // If the run only points to the result, `result` must outlive the use of the run.
 template <class Run>
@@ -35450,23 +35409,6 @@ struct list_argument<Reporter, std::void_t<decltype(&Reporter::List)>> {
     using type = decltype(taken_by(&Reporter::List));
 };
 
-template <class Reporter, class Listed>
-auto forward_list(Reporter& reporter, Listed& benchmarks, int)
-    -> decltype(reporter.List(benchmarks)) {
-    reporter.List(benchmarks);
-}
-template <class Reporter, class Listed>
-void forward_list(Reporter&, Listed&, long) {}
-
-template <class Reporter>
-auto forward_runs_config(Reporter& reporter, double min_time, bool has_iterations,
-                         benchmark::IterationCount iterations, int)
-    -> decltype(reporter.ReportRunsConfig(min_time, has_iterations, iterations)) {
-    reporter.ReportRunsConfig(min_time, has_iterations, iterations);
-}
-template <class Reporter>
-void forward_runs_config(Reporter&, double, bool, benchmark::IterationCount, long) {}
-
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
@@ -35485,9 +35427,9 @@ inline void MaybeReenterWithoutASLR(...) {}
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
 #include <atomic>
+#include <optional>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
 // google_benchmark_scope.hpp - shows the allocations of a benchmark's loop beside its time.
 
@@ -35550,7 +35492,8 @@ public:
 
     // So many objects may be alive at the end, for all threads together.
     void may_keep(std::uint64_t objects) noexcept {
-        rule_.limits[detail::quantity::live_objects] = {0, static_cast<double>(objects)};
+        rule_.least[detail::quantity::live_objects] = 0;
+        rule_.most[detail::quantity::live_objects] = static_cast<double>(objects);
     }
 
     // Stops counting. What the function does afterwards is not charged.
@@ -35560,11 +35503,13 @@ public:
     allocation_counts counts() const noexcept { return window_->counts(); }
 
 private:
+    void refuse(const std::string& reason) {
+        state_.SkipWithError(("allocscope: " + reason).c_str());
+    }
     // The nodes of the counters that the function has added.
     allocation_counts counts_of_new_counters() const;
-    // The text of a label that Google Benchmark keeps.
-    allocation_counts label_counts();
-    void report(const allocation_counts& totals);
+    // `own`: what Google Benchmark keeps for the new counters.
+    void report(const allocation_counts& own);
     double iterations() const noexcept { return static_cast<double>(state_.iterations()); }
 
     benchmark::State& state_;
@@ -35572,6 +35517,7 @@ private:
     bool keeps_stacks_;
     std::set<std::string> known_counters_;
     std::optional<scope> window_;
+    snapshot allocated_;
     snapshot alive_;
     bool is_stopped_ = false;
 };
@@ -35644,17 +35590,15 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, const char* fil
 inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wanted, const char* file,
                                         int line)
     : state_(state), keeps_stacks_(wanted == recording::exact) {
-    const char* refusal = detail::engine_refusal(detail::find_engine());
-    if (wanted == recording::sampled) {
-        refusal =
-            "recording is sampled, which gives estimates; a benchmark_scope counts: take exact"
-            " or counters";
-    }
-    if (refusal[0] != '\0') {
-        state_.SkipWithError((std::string{"allocscope: "} + refusal).c_str());
-    }
     {
         const pause_recording not_of_the_benchmark;
+        const char* refusal = detail::engine_refusal(detail::find_engine());
+        if (refusal[0] != '\0') refuse(refusal);
+        if (wanted == recording::sampled) {
+            refuse(
+                "recording is sampled, which gives estimates; a benchmark_scope counts: take"
+                " exact or counters");
+        }
         rule_.file = file;
         rule_.line = line;
         for (const auto& counter : state_.counters) known_counters_.insert(counter.first);
@@ -35675,10 +35619,10 @@ inline allocation_counts benchmark_scope::counts_of_new_counters() const {
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    if (keeps_stacks_ &&
-        !rule_.keeps_allocated(detail::usage_of(window_->counts(), iterations()))) {
+    const detail::benchmark_usage used = detail::usage_of(window_->counts(), iterations());
+    if (keeps_stacks_ && rule_.first_broken(used, detail::quantity::allocations) != used.size()) {
         const pause_recording not_of_the_benchmark;
-        rule_.places.allocated = detail::allocated_in(*window_);
+        allocated_ = detail::allocated_in(*window_);
     }
     alive_ = window_->stop();
 }
@@ -35687,38 +35631,37 @@ inline benchmark_scope::~benchmark_scope() {
     stop();
     const allocation_counts own = counts_of_new_counters();
     const pause_recording not_of_the_benchmark;
-    if (detail::is_skipped(state_, 0)) return;
+    if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();
-    std::string refusal = info.not_recording;
-    if (refusal.empty() && info.loss_count != 0) {
-        refusal = "the counts are not complete: " + std::to_string(info.losses[0].count) +
-                  " times: " + info.losses[0].reason;
+    if (info.not_recording[0] != '\0') {
+        refuse(info.not_recording);
+    } else if (info.loss_count != 0) {
+        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) +
+               " times: " + info.losses[0].reason);
+    } else {
+        report(own);
     }
-    if (!refusal.empty()) {
-        state_.SkipWithError(("allocscope: " + refusal).c_str());
-        return;
-    }
-    report(detail::without_own(detail::without_own(info.totals, own), label_counts()));
 }
 
-// With several threads it is unknown which of them allocated the text that they share.
-inline allocation_counts benchmark_scope::label_counts() {
-    if (state_.threads() != 1) return {};
-    if (!keeps_stacks_) return detail::remembered.label_under(rule_);
-    rule_.places.label = detail::label_in(alive_);
-    return *rule_.places.label;
-}
-
-inline void benchmark_scope::report(const allocation_counts& totals) {
+inline void benchmark_scope::report(const allocation_counts& own) {
+    const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
+    auto& ended = *detail::remembered.places.try_emplace(rule_).first;
+    detail::benchmark_places& places = ended.second;
+    allocation_counts totals = detail::without_own(alive_.info().totals, own);
+    // With several threads it is unknown which of them allocated the text that they share.
+    if (state_.threads() == 1) {
+        if (keeps_stacks_) places.label = detail::label_in(alive_);
+        totals = detail::without_own(totals, places.label);
+    }
     if (detail::memory_pass.is_open && state_.thread_index() == 0) {
-        detail::memory_pass.add(totals);
-        return;
+        return detail::memory_pass.add(totals);
     }
-    if (keeps_stacks_) {
-        const bool is_one = state_.iterations() == 1;
-        rule_.places.heading = "after " + std::to_string(state_.iterations()) +
-                               (is_one ? " iteration: " : " iterations: ");
-        if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
+    const bool has_alive = keeps_stacks_ && !detail::places_of(alive_).empty();
+    if (has_alive) places.alive = alive_;
+    if (!allocated_.empty()) places.allocated = allocated_;
+    if (has_alive || !allocated_.empty()) {
+        places.heading = "after " + std::to_string(state_.iterations()) +
+                         (state_.iterations() == 1 ? " iteration: " : " iterations: ");
     }
     // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
@@ -35731,12 +35674,12 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
             Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
                     shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
     }
-    detail::remembered.scope_ended(rule_);
+    detail::remembered.last = &ended;
     if (is_judged_later) return;
     // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
-    const std::string message = detail::judge(rule_, detail::usage_of(totals, iterations()), place);
+    const std::string message = detail::judge(ended, detail::usage_of(totals, iterations()), place);
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
@@ -35746,11 +35689,11 @@ inline void benchmark_scope::at_most(const benchmark_limits& most) {
         {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
     std::size_t limited = detail::quantity::allocations;
     for (const auto& [name, limit] : limits) {
-        rule_.limits[limited++] = {0, limit};
+        rule_.least[limited] = 0;
+        rule_.most[limited++] = limit;
         if (limit >= 0) continue;
-        const std::string refusal = "allocscope: benchmark_limits::" + std::string{name} + " is " +
-                                    detail::number_text(limit) + "; it must be 0 or more";
-        state_.SkipWithError(refusal.c_str());
+        refuse("benchmark_limits::" + std::string{name} + " is " + detail::number_text(limit) +
+               "; it must be 0 or more");
     }
 }
 
@@ -35812,18 +35755,26 @@ public:
     // is no `override`.
     bool ReportContext(const Context& context);
     void ReportRuns(const std::vector<Run>& runs);
-    void ReportRunsConfig(double min_time, bool has_iterations,
-                          benchmark::IterationCount iterations) {
-        detail::forward_runs_config(reporter_, min_time, has_iterations, iterations, 0);
+    void ReportRunsConfig(double min_time, bool has_iterations, benchmark::IterationCount count) {
+        const auto forward =
+            [=](auto& to) -> decltype(to.ReportRunsConfig(min_time, has_iterations, count)) {
+            to.ReportRunsConfig(min_time, has_iterations, count);
+        };
+        detail::newer_or(
+            forward, [](auto&) {}, reporter_);
     }
     void List(detail::list_argument<benchmark::BenchmarkReporter>::type benchmarks) {
-        detail::forward_list(reporter_, benchmarks, 0);
+        const auto forward = [](auto& to, auto& listed) -> decltype(to.List(listed)) {
+            to.List(listed);
+        };
+        detail::newer_or(
+            forward, [](auto&, auto&) {}, reporter_, benchmarks);
     }
     void Finalize() { reporter_.Finalize(); }
 
 private:
-    // This also judges the run.
-    bool is_shown(Run& run);
+    // This also judges the run. `used`: what its scope has counted, if it had one.
+    bool is_shown(Run& run, const std::optional<detail::benchmark_usage>& used);
 
     benchmark::BenchmarkReporter& reporter_;
     bool pads_errors_;
@@ -35833,7 +35784,9 @@ private:
 
 namespace detail {
 
-inline benchmark_usage usage_of(const benchmark_run& run) {
+// Nothing if the run had no scope.
+inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
+    if (run.counters.count(objects_counter) == 0) return {};
     benchmark_usage used{};
     for (std::size_t i = 0; i < quantity::count; ++i) {
         const auto found = run.counters.find(benchmark_quantities[i].counter);
@@ -35842,25 +35795,21 @@ inline benchmark_usage usage_of(const benchmark_run& run) {
     return used;
 }
 
-inline bool has_scope(const benchmark_run& run) {
-    return run.counters.find(objects_counter) != run.counters.end();
-}
-
 // Memory for a result without constructing one: the constructor uses a constant that shared
 // libraries of older releases do not export.
 using memory_result = benchmark::MemoryManager::Result;
 using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
 static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
 
-inline void fill_memory_fields(benchmark_run& run, room_for_result& room) {
-    const benchmark_usage used = usage_of(run);
+inline void fill_memory_fields(benchmark_run& run, const benchmark_usage& used,
+                               room_for_result& room) {
     const double iterations = static_cast<double>(run.iterations);
     auto& result = *reinterpret_cast<memory_result*>(&room);
     result.num_allocs = std::llround(used[quantity::allocations] * iterations);
     result.max_bytes_used = std::llround(used[quantity::peak_bytes]);
     result.total_allocated_bytes = std::llround(used[quantity::bytes] * iterations);
     result.net_heap_growth = std::llround(used[quantity::live_bytes]);
-    set_iterations(result, run.iterations, 0);
+    set_iterations(result, run.iterations);
     set_memory_result(run, result);
     run.allocs_per_iter = used[quantity::allocations];
 }
@@ -35877,22 +35826,21 @@ inline bool benchmark_gate::ReportContext(const Context& context) {
 
 // Aggregates are judged only if nothing else of a benchmark is reported
 // (--benchmark_report_aggregates_only). They may come in a separate call, after the runs.
-inline bool benchmark_gate::is_shown(Run& run) {
+inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::benchmark_usage>& used) {
     const std::string name = run.run_name.str();
     const bool is_aggregate = run.run_type != Run::RT_Iteration;
     const bool is_judged =
         !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
-    if (is_judged && detail::has_scope(run) &&
-        detail::outcome_of(run) == detail::run_outcome::has_numbers) {
-        const std::string message =
-            detail::judge(detail::remembered.last_rule(), detail::usage_of(run), name);
+    if (is_judged && used && detail::outcome_of(run) == detail::run_outcome::has_numbers) {
+        const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
+        const std::string message = detail::judge(*detail::remembered.last, *used, name);
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
     // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
     // express it.
     for (auto& [counter, number] : run.counters) {
-        if (is_aggregate && detail::has_scope(run) && std::isnan(number.value)) number.value = 0;
+        if (is_aggregate && used && std::isnan(number.value)) number.value = 0;
     }
     for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
         if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});
@@ -35907,12 +35855,12 @@ inline bool benchmark_gate::is_shown(Run& run) {
 inline void benchmark_gate::ReportRuns(const std::vector<Run>& runs) {
     std::vector<detail::room_for_result> results(runs.size());
     std::vector<Run> shown;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        Run run = runs[i];
-        if (run.run_type == Run::RT_Iteration && detail::has_scope(run)) {
-            detail::fill_memory_fields(run, results[i]);
+    for (Run run : runs) {
+        const auto used = detail::usage_of(run);
+        if (used && run.run_type == Run::RT_Iteration) {
+            detail::fill_memory_fields(run, *used, results[shown.size()]);
         }
-        if (is_shown(run)) shown.push_back(run);
+        if (is_shown(run, used)) shown.push_back(run);
     }
     if (!shown.empty()) reporter_.ReportRuns(shown);
 }

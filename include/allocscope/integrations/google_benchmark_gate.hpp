@@ -22,6 +22,8 @@
 #include <cmath>                  // llround, isnan
 #include <cstddef>                // size_t
 #include <map>                    // map
+#include <mutex>                  // mutex, lock_guard
+#include <optional>               // optional
 #include <string>                 // string
 #include <type_traits>            // aligned_storage_t, is_trivially_copyable_v
 #include <vector>                 // vector
@@ -56,18 +58,26 @@ public:
     // is no `override`.
     bool ReportContext(const Context& context);
     void ReportRuns(const std::vector<Run>& runs);
-    void ReportRunsConfig(double min_time, bool has_iterations,
-                          benchmark::IterationCount iterations) {
-        detail::forward_runs_config(reporter_, min_time, has_iterations, iterations, 0);
+    void ReportRunsConfig(double min_time, bool has_iterations, benchmark::IterationCount count) {
+        const auto forward =
+            [=](auto& to) -> decltype(to.ReportRunsConfig(min_time, has_iterations, count)) {
+            to.ReportRunsConfig(min_time, has_iterations, count);
+        };
+        detail::newer_or(
+            forward, [](auto&) {}, reporter_);
     }
     void List(detail::list_argument<benchmark::BenchmarkReporter>::type benchmarks) {
-        detail::forward_list(reporter_, benchmarks, 0);
+        const auto forward = [](auto& to, auto& listed) -> decltype(to.List(listed)) {
+            to.List(listed);
+        };
+        detail::newer_or(
+            forward, [](auto&, auto&) {}, reporter_, benchmarks);
     }
     void Finalize() { reporter_.Finalize(); }
 
 private:
-    // This also judges the run.
-    bool is_shown(Run& run);
+    // This also judges the run. `used`: what its scope has counted, if it had one.
+    bool is_shown(Run& run, const std::optional<detail::benchmark_usage>& used);
 
     benchmark::BenchmarkReporter& reporter_;
     bool pads_errors_;
@@ -77,7 +87,9 @@ private:
 
 namespace detail {
 
-inline benchmark_usage usage_of(const benchmark_run& run) {
+// Nothing if the run had no scope.
+inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
+    if (run.counters.count(objects_counter) == 0) return {};
     benchmark_usage used{};
     for (std::size_t i = 0; i < quantity::count; ++i) {
         const auto found = run.counters.find(benchmark_quantities[i].counter);
@@ -86,25 +98,21 @@ inline benchmark_usage usage_of(const benchmark_run& run) {
     return used;
 }
 
-inline bool has_scope(const benchmark_run& run) {
-    return run.counters.find(objects_counter) != run.counters.end();
-}
-
 // Memory for a result without constructing one: the constructor uses a constant that shared
 // libraries of older releases do not export.
 using memory_result = benchmark::MemoryManager::Result;
 using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
 static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
 
-inline void fill_memory_fields(benchmark_run& run, room_for_result& room) {
-    const benchmark_usage used = usage_of(run);
+inline void fill_memory_fields(benchmark_run& run, const benchmark_usage& used,
+                               room_for_result& room) {
     const double iterations = static_cast<double>(run.iterations);
     auto& result = *reinterpret_cast<memory_result*>(&room);
     result.num_allocs = std::llround(used[quantity::allocations] * iterations);
     result.max_bytes_used = std::llround(used[quantity::peak_bytes]);
     result.total_allocated_bytes = std::llround(used[quantity::bytes] * iterations);
     result.net_heap_growth = std::llround(used[quantity::live_bytes]);
-    set_iterations(result, run.iterations, 0);
+    set_iterations(result, run.iterations);
     set_memory_result(run, result);
     run.allocs_per_iter = used[quantity::allocations];
 }
@@ -121,22 +129,21 @@ inline bool benchmark_gate::ReportContext(const Context& context) {
 
 // Aggregates are judged only if nothing else of a benchmark is reported
 // (--benchmark_report_aggregates_only). They may come in a separate call, after the runs.
-inline bool benchmark_gate::is_shown(Run& run) {
+inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::benchmark_usage>& used) {
     const std::string name = run.run_name.str();
     const bool is_aggregate = run.run_type != Run::RT_Iteration;
     const bool is_judged =
         !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
-    if (is_judged && detail::has_scope(run) &&
-        detail::outcome_of(run) == detail::run_outcome::has_numbers) {
-        const std::string message =
-            detail::judge(detail::remembered.last_rule(), detail::usage_of(run), name);
+    if (is_judged && used && detail::outcome_of(run) == detail::run_outcome::has_numbers) {
+        const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
+        const std::string message = detail::judge(*detail::remembered.last, *used, name);
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
     // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
     // express it.
     for (auto& [counter, number] : run.counters) {
-        if (is_aggregate && detail::has_scope(run) && std::isnan(number.value)) number.value = 0;
+        if (is_aggregate && used && std::isnan(number.value)) number.value = 0;
     }
     for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
         if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});
@@ -151,12 +158,12 @@ inline bool benchmark_gate::is_shown(Run& run) {
 inline void benchmark_gate::ReportRuns(const std::vector<Run>& runs) {
     std::vector<detail::room_for_result> results(runs.size());
     std::vector<Run> shown;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        Run run = runs[i];
-        if (run.run_type == Run::RT_Iteration && detail::has_scope(run)) {
-            detail::fill_memory_fields(run, results[i]);
+    for (Run run : runs) {
+        const auto used = detail::usage_of(run);
+        if (used && run.run_type == Run::RT_Iteration) {
+            detail::fill_memory_fields(run, *used, results[shown.size()]);
         }
-        if (is_shown(run)) shown.push_back(run);
+        if (is_shown(run, used)) shown.push_back(run);
     }
     if (!shown.empty()) reporter_.ReportRuns(shown);
 }

@@ -2,7 +2,7 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by benchmark_scope, and by benchmark_gate for each run that is reported
-// Threads:  a mutex protects what is remembered; everything else uses only its arguments
+// Threads:  `remembered` has a mutex; everything else uses only its arguments
 // Memory:   the places, about 300 bytes, for each benchmark_scope and each set of limits
 //
 // Google Benchmark calls a function several times, with more iterations each time, and reports the
@@ -21,18 +21,17 @@
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/scope.hpp>
 
-#include <array>     // array
-#include <cmath>     // abs, floor
-#include <cstddef>   // size_t
-#include <cstdint>   // uint64_t
-#include <cstdio>    // snprintf
-#include <cstring>   // strstr
-#include <limits>    // numeric_limits
-#include <map>       // map
-#include <mutex>     // mutex, lock_guard
-#include <optional>  // optional
-#include <string>    // string
-#include <tuple>     // make_tuple, tie
+#include <array>    // array
+#include <cmath>    // abs, floor
+#include <cstddef>  // size_t
+#include <cstdio>   // snprintf
+#include <cstring>  // strstr
+#include <limits>   // numeric_limits
+#include <map>      // map
+#include <mutex>    // mutex
+#include <string>   // string
+#include <tuple>    // tie
+#include <utility>  // pair
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -49,24 +48,12 @@ struct benchmark_limits {
 
 namespace detail {
 
-struct benchmark_range {
-    double least = 0;
-    double most = benchmark_limits::unlimited;
-
-    bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
-    bool is_a_limit() const noexcept { return least > 0 || most < benchmark_limits::unlimited; }
-    bool operator<(const benchmark_range& other) const noexcept {
-        return std::tie(least, most) < std::tie(other.least, other.most);
-    }
-};
-
 // What is counted and may be limited, in the order of the messages. The numbers are those of one
 // thread, or those of all threads as Google Benchmark adds them up.
 namespace quantity {
 enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, count };
 }
 using benchmark_usage = std::array<double, quantity::count>;
-using benchmark_ranges = std::array<benchmark_range, quantity::count>;
 
 struct benchmark_quantity {
     const char* counter;  // the name that Google Benchmark shows
@@ -83,108 +70,63 @@ constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
 }};
 constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
-// The places that a run with recorded stacks has found.
-struct benchmark_places {
-    snapshot alive;       // at the end
-    snapshot allocated;   // freed or not; empty unless that run broke such a limit
-    std::string heading;  // "after 1 iteration: "
-    std::optional<allocation_counts> label;  // what Google Benchmark keeps for a label
-
-    const benchmark_places& with(const benchmark_places& newer) {
-        if (!newer.alive.empty()) alive = newer.alive;
-        if (!newer.allocated.empty()) allocated = newer.allocated;
-        if (!newer.alive.empty() || !newer.allocated.empty()) heading = newer.heading;
-        if (newer.label) label = newer.label;
-        return *this;
-    }
-};
-
-// One scope in the source, with its limits.
+// One scope in the source, with its limits. By default nothing may be alive at its end.
 struct benchmark_rule {
+    static constexpr double unlimited = benchmark_limits::unlimited;
+
     const char* file = "";
     int line = 0;
-    benchmark_ranges limits{{{0, 0}}};  // nothing may be alive
-    benchmark_places places;
+    benchmark_usage least{};
+    benchmark_usage most{0, unlimited, unlimited, unlimited, unlimited};
 
-    auto key() const noexcept { return std::make_tuple(file, line, limits); }
+    bool operator<(const benchmark_rule& other) const noexcept {
+        return std::tie(file, line, least, most) <
+               std::tie(other.file, other.line, other.least, other.most);
+    }
 
-    // A limit of live objects or bytes replaces the default that nothing may be alive.
+    // A limit of live objects or bytes replaces the default.
     void take(const check_limits& wanted) noexcept {
-        limits = {{range_of(wanted.live_objects), range_of(wanted.live_bytes),
-                   range_of(wanted.allocations), range_of(wanted.bytes),
-                   range_of(wanted.peak_bytes)}};
-        const bool is_silent = !limits[quantity::live_objects].is_a_limit() &&
-                               !limits[quantity::live_bytes].is_a_limit();
-        if (is_silent) limits[quantity::live_objects] = {0, 0};
+        const count_range ranges[] = {wanted.live_objects, wanted.live_bytes, wanted.allocations,
+                                      wanted.bytes, wanted.peak_bytes};
+        bool limits_living = false;
+        for (std::size_t i = 0; i < quantity::count; ++i) {
+            least[i] = static_cast<double>(ranges[i].least);
+            most[i] = static_cast<double>(ranges[i].most);  // if not limited, above every count
+            const bool is_limit = ranges[i].least != 0 || ranges[i].most != count_range{}.most;
+            limits_living |= is_limit && i < quantity::allocations;
+        }
+        if (!limits_living) most[quantity::live_objects] = 0;
     }
 
-    bool keeps(const benchmark_usage& used, std::size_t first, std::size_t last) const noexcept {
-        while (first <= last && limits[first].holds(used[first])) ++first;
-        return first > last;
-    }
-    bool keeps_alive(const benchmark_usage& used) const noexcept {
-        return keeps(used, quantity::live_objects, quantity::live_bytes);
-    }
-    bool keeps_allocated(const benchmark_usage& used) const noexcept {
-        return keeps(used, quantity::allocations, quantity::peak_bytes);
-    }
-
-private:
-    static benchmark_range range_of(const count_range& limit) noexcept {
-        const bool has_most = limit.most != ~std::uint64_t{0};
-        return {static_cast<double>(limit.least),
-                has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
+    // The first quantity, from `start` on, that breaks its limits; `count` if none does.
+    std::size_t first_broken(const benchmark_usage& used, std::size_t start) const noexcept {
+        while (start < quantity::count && used[start] >= least[start] && used[start] <= most[start])
+            ++start;
+        return start;
     }
 };
 
-// What is kept between two calls of a function.
-class benchmark_memories {
-public:
-    // A scope has ended. The places that its run has found hold for later runs under the same
-    // limits.
-    void scope_ended(const benchmark_rule& rule) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        last_ = rule;
-        last_.places = places_[rule.key()].with(rule.places);
-    }
-    // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
+// What runs with recorded stacks have found. It holds for later runs under the same rule.
+struct benchmark_places {
+    snapshot alive;           // at the end
+    snapshot allocated;       // freed or not; empty unless a run broke such a limit
+    std::string heading;      // "after 1 iteration: "
+    allocation_counts label;  // what Google Benchmark keeps for a label
+};
+
+// What is kept between two calls of a function. The mutex protects all members.
+struct benchmark_memory {
+    using ended_scope = std::pair<const benchmark_rule, benchmark_places>;
+
+    std::mutex mutex;
+    std::map<benchmark_rule, benchmark_places> places;
+    // Google Benchmark reports a benchmark right after its last call, so this is the scope of the
     // runs that are being reported. (In older releases a scope cannot learn the name of its
     // benchmark.)
-    benchmark_rule last_rule() {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        return last_;
-    }
-    // What a label allocates under this rule; learned from a run that kept stacks.
-    allocation_counts label_under(const benchmark_rule& rule) {
-        const std::lock_guard<std::mutex> lock{mutex_};
-        return places_[rule.key()].label.value_or(allocation_counts{});
-    }
-
-    // Returns "; saved in <file>". Each benchmark is saved once, because its repetitions and a
-    // second reporter report the same. "" if there are no rows.
-    std::string save(const std::string& name, const std::string& message, const snapshot& rows) {
-        if (rows.empty()) return {};
-        const std::lock_guard<std::mutex> lock{mutex_};
-        std::string& saved = saved_[name];
-        if (!saved.empty()) return saved;
-        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
-        const char* problem = std::strstr(told.message(), "not saved: ");
-        if (told.saved_to()[0] != '\0') {
-            saved = std::string{"; saved in "} + told.saved_to();
-        } else if (problem != nullptr) {
-            saved = std::string{"; "} + problem;
-        }
-        return saved;
-    }
-
-private:
-    std::mutex mutex_;
-    benchmark_rule last_;
-    std::map<decltype(benchmark_rule{}.key()), benchmark_places> places_;
-    std::map<std::string, std::string> saved_;
+    const ended_scope* last = nullptr;
+    std::map<std::string, std::string> saved;  // by benchmark: "; saved in <file>"
 };
-
-inline benchmark_memories remembered;
+inline benchmark_memory remembered;
 
 inline std::string number_text(double value) {
     char space[32];
@@ -215,10 +157,10 @@ inline allocation_counts label_in(const snapshot& alive) {
 }
 
 // "3 x parser.cpp:12:node (72 B), ...": at most three places, without Google Benchmark's own.
-inline std::string places_of(const snapshot& alive) {
+inline std::string places_of(const snapshot& rows) {
     std::string text;
     std::size_t shown = 0;
-    for (const snapshot::row& row : alive) {
+    for (const snapshot::row& row : rows) {
         if (is_label(row) || std::strstr(row.type, "benchmark::Counter") != nullptr) continue;
         if (shown++ == 3) return text + ", ...";
         if (!text.empty()) text += ", ";
@@ -229,47 +171,60 @@ inline std::string places_of(const snapshot& alive) {
     return text;
 }
 
-inline void add_excess(std::string& text, double used, const benchmark_range& allowed,
-                       const char* what) {
-    if (allowed.holds(used)) return;
-    if (!text.empty()) text += "; ";
-    const bool is_too_much = used > allowed.most;
-    text += number_text(used) + what + (is_too_much ? ", at most " : ", at least ") +
-            number_text(is_too_much ? allowed.most : allowed.least) +
-            (is_too_much ? " are allowed" : " are wanted");
-}
-
-// Returns "" if the run keeps the rule; otherwise one line that also names the evidence file.
-inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
-                         const std::string& name) {
-    const bool is_of_living = !rule.keeps_alive(used);
-    if (!is_of_living && rule.keeps_allocated(used)) return {};
+// Each quantity that breaks its limits, in one line.
+inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage& used) {
+    std::size_t broken = rule.first_broken(used, 0);
     const double objects = used[quantity::live_objects];
-    const double allowed = rule.limits[quantity::live_objects].most;
-    const bool is_leak = objects > allowed;
+    const double allowed = rule.most[quantity::live_objects];
     std::string text;
-    if (is_of_living) {
-        text = std::string{is_leak ? "leak: " : ""} + "still alive: " + number_text(objects) +
+    if (broken < quantity::allocations) {
+        text = std::string{objects > allowed ? "leak: " : ""} +
+               "still alive: " + number_text(objects) +
                (objects > 1 ? " objects of " : " object of ") +
                number_text(used[quantity::live_bytes]) + " bytes";
-        if (is_leak && allowed > 0) text += ", " + number_text(allowed) + " are allowed";
     }
-    for (std::size_t i = is_leak ? quantity::live_bytes : quantity::live_objects;
-         i < quantity::count; ++i) {
-        add_excess(text, used[i], rule.limits[i], benchmark_quantities[i].what);
+    if (objects > allowed) {
+        if (allowed > 0) text += ", " + number_text(allowed) + " are allowed";
+        broken = rule.first_broken(used, quantity::live_bytes);
     }
-    const snapshot& rows = is_of_living ? rule.places.alive : rule.places.allocated;
-    const std::string places = places_of(rows);
-    const bool has_places = (is_of_living ? objects : used[quantity::allocations]) > 0;
-    if (!places.empty()) {
-        text += "; " + rule.places.heading + places;
-    } else if (has_places) {
+    for (; broken != quantity::count; broken = rule.first_broken(used, broken + 1)) {
+        const bool is_too_much = used[broken] > rule.most[broken];
+        text += (text.empty() ? "" : "; ") + number_text(used[broken]) +
+                benchmark_quantities[broken].what +
+                (is_too_much ? ", at most " + number_text(rule.most[broken]) + " are allowed"
+                             : ", at least " + number_text(rule.least[broken]) + " are wanted");
+    }
+    return text;
+}
+
+// Returns "" if the run keeps the rule; otherwise one line that also names the evidence file. Each
+// benchmark is saved once, because its repetitions and a second reporter report the same.
+// `remembered` must be locked.
+inline std::string judge(const benchmark_memory::ended_scope& ended, const benchmark_usage& used,
+                         const std::string& name) {
+    const auto& [rule, places] = ended;
+    const std::size_t broken = rule.first_broken(used, 0);
+    if (broken == quantity::count) return {};
+    const bool is_of_living = broken < quantity::allocations;
+    const snapshot& rows = is_of_living ? places.alive : places.allocated;
+    const std::string found = places_of(rows);
+    std::string text = "allocscope: " + excess_text(rule, used);
+    if (!found.empty()) {
+        text += "; " + places.heading + found;
+    } else if (used[is_of_living ? quantity::live_objects : quantity::allocations] > 0) {
         text +=
             "; to see where they were allocated: benchmark_scope memory{state, "
             "allocscope::recording::exact};";
     }
-    text = "allocscope: " + text;
-    return text + remembered.save(name, text, rows);
+    if (rows.empty()) return text;
+    std::string& saved = remembered.saved[name];
+    if (saved.empty()) {
+        const check_result told = save_evidence_of(rows, name.c_str(), text.c_str());
+        const char* problem = std::strstr(told.message(), "not saved: ");
+        if (told.saved_to()[0] != '\0') saved = std::string{"; saved in "} + told.saved_to();
+        if (problem != nullptr) saved = std::string{"; "} + problem;
+    }
+    return text + saved;
 }
 
 }  // namespace detail

@@ -24,6 +24,7 @@
 #include <atomic>                 // atomic
 #include <cstddef>                // size_t
 #include <cstdint>                // uint64_t
+#include <mutex>                  // mutex, lock_guard
 #include <optional>               // optional
 #include <set>                    // set
 #include <stdexcept>              // invalid_argument
@@ -86,7 +87,8 @@ public:
 
     // So many objects may be alive at the end, for all threads together.
     void may_keep(std::uint64_t objects) noexcept {
-        rule_.limits[detail::quantity::live_objects] = {0, static_cast<double>(objects)};
+        rule_.least[detail::quantity::live_objects] = 0;
+        rule_.most[detail::quantity::live_objects] = static_cast<double>(objects);
     }
 
     // Stops counting. What the function does afterwards is not charged.
@@ -96,11 +98,13 @@ public:
     allocation_counts counts() const noexcept { return window_->counts(); }
 
 private:
+    void refuse(const std::string& reason) {
+        state_.SkipWithError(("allocscope: " + reason).c_str());
+    }
     // The nodes of the counters that the function has added.
     allocation_counts counts_of_new_counters() const;
-    // The text of a label that Google Benchmark keeps.
-    allocation_counts label_counts();
-    void report(const allocation_counts& totals);
+    // `own`: what Google Benchmark keeps for the new counters.
+    void report(const allocation_counts& own);
     double iterations() const noexcept { return static_cast<double>(state_.iterations()); }
 
     benchmark::State& state_;
@@ -108,6 +112,7 @@ private:
     bool keeps_stacks_;
     std::set<std::string> known_counters_;
     std::optional<scope> window_;
+    snapshot allocated_;
     snapshot alive_;
     bool is_stopped_ = false;
 };
@@ -180,17 +185,15 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, const char* fil
 inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wanted, const char* file,
                                         int line)
     : state_(state), keeps_stacks_(wanted == recording::exact) {
-    const char* refusal = detail::engine_refusal(detail::find_engine());
-    if (wanted == recording::sampled) {
-        refusal =
-            "recording is sampled, which gives estimates; a benchmark_scope counts: take exact"
-            " or counters";
-    }
-    if (refusal[0] != '\0') {
-        state_.SkipWithError((std::string{"allocscope: "} + refusal).c_str());
-    }
     {
         const pause_recording not_of_the_benchmark;
+        const char* refusal = detail::engine_refusal(detail::find_engine());
+        if (refusal[0] != '\0') refuse(refusal);
+        if (wanted == recording::sampled) {
+            refuse(
+                "recording is sampled, which gives estimates; a benchmark_scope counts: take"
+                " exact or counters");
+        }
         rule_.file = file;
         rule_.line = line;
         for (const auto& counter : state_.counters) known_counters_.insert(counter.first);
@@ -211,10 +214,10 @@ inline allocation_counts benchmark_scope::counts_of_new_counters() const {
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    if (keeps_stacks_ &&
-        !rule_.keeps_allocated(detail::usage_of(window_->counts(), iterations()))) {
+    const detail::benchmark_usage used = detail::usage_of(window_->counts(), iterations());
+    if (keeps_stacks_ && rule_.first_broken(used, detail::quantity::allocations) != used.size()) {
         const pause_recording not_of_the_benchmark;
-        rule_.places.allocated = detail::allocated_in(*window_);
+        allocated_ = detail::allocated_in(*window_);
     }
     alive_ = window_->stop();
 }
@@ -223,38 +226,37 @@ inline benchmark_scope::~benchmark_scope() {
     stop();
     const allocation_counts own = counts_of_new_counters();
     const pause_recording not_of_the_benchmark;
-    if (detail::is_skipped(state_, 0)) return;
+    if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();
-    std::string refusal = info.not_recording;
-    if (refusal.empty() && info.loss_count != 0) {
-        refusal = "the counts are not complete: " + std::to_string(info.losses[0].count) +
-                  " times: " + info.losses[0].reason;
+    if (info.not_recording[0] != '\0') {
+        refuse(info.not_recording);
+    } else if (info.loss_count != 0) {
+        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) +
+               " times: " + info.losses[0].reason);
+    } else {
+        report(own);
     }
-    if (!refusal.empty()) {
-        state_.SkipWithError(("allocscope: " + refusal).c_str());
-        return;
-    }
-    report(detail::without_own(detail::without_own(info.totals, own), label_counts()));
 }
 
-// With several threads it is unknown which of them allocated the text that they share.
-inline allocation_counts benchmark_scope::label_counts() {
-    if (state_.threads() != 1) return {};
-    if (!keeps_stacks_) return detail::remembered.label_under(rule_);
-    rule_.places.label = detail::label_in(alive_);
-    return *rule_.places.label;
-}
-
-inline void benchmark_scope::report(const allocation_counts& totals) {
+inline void benchmark_scope::report(const allocation_counts& own) {
+    const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
+    auto& ended = *detail::remembered.places.try_emplace(rule_).first;
+    detail::benchmark_places& places = ended.second;
+    allocation_counts totals = detail::without_own(alive_.info().totals, own);
+    // With several threads it is unknown which of them allocated the text that they share.
+    if (state_.threads() == 1) {
+        if (keeps_stacks_) places.label = detail::label_in(alive_);
+        totals = detail::without_own(totals, places.label);
+    }
     if (detail::memory_pass.is_open && state_.thread_index() == 0) {
-        detail::memory_pass.add(totals);
-        return;
+        return detail::memory_pass.add(totals);
     }
-    if (keeps_stacks_) {
-        const bool is_one = state_.iterations() == 1;
-        rule_.places.heading = "after " + std::to_string(state_.iterations()) +
-                               (is_one ? " iteration: " : " iterations: ");
-        if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
+    const bool has_alive = keeps_stacks_ && !detail::places_of(alive_).empty();
+    if (has_alive) places.alive = alive_;
+    if (!allocated_.empty()) places.allocated = allocated_;
+    if (has_alive || !allocated_.empty()) {
+        places.heading = "after " + std::to_string(state_.iterations()) +
+                         (state_.iterations() == 1 ? " iteration: " : " iterations: ");
     }
     // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
@@ -267,12 +269,12 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
             Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
                     shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
     }
-    detail::remembered.scope_ended(rule_);
+    detail::remembered.last = &ended;
     if (is_judged_later) return;
     // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
-    const std::string message = detail::judge(rule_, detail::usage_of(totals, iterations()), place);
+    const std::string message = detail::judge(ended, detail::usage_of(totals, iterations()), place);
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
@@ -282,11 +284,11 @@ inline void benchmark_scope::at_most(const benchmark_limits& most) {
         {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
     std::size_t limited = detail::quantity::allocations;
     for (const auto& [name, limit] : limits) {
-        rule_.limits[limited++] = {0, limit};
+        rule_.least[limited] = 0;
+        rule_.most[limited++] = limit;
         if (limit >= 0) continue;
-        const std::string refusal = "allocscope: benchmark_limits::" + std::string{name} + " is " +
-                                    detail::number_text(limit) + "; it must be 0 or more";
-        state_.SkipWithError(refusal.c_str());
+        refuse("benchmark_limits::" + std::string{name} + " is " + detail::number_text(limit) +
+               "; it must be 0 or more");
     }
 }
 

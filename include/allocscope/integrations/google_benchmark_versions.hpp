@@ -21,7 +21,7 @@
 
 #include <benchmark/benchmark.h>  // BenchmarkReporter, MemoryManager, State
 #include <string>                 // string
-#include <type_traits>            // false_type, is_pointer_v, void_t
+#include <type_traits>            // false_type, is_invocable_v, is_pointer_v, void_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -59,27 +59,30 @@ void fail_run(Run& run, const std::string& message) {
     }
 }
 
-// Of the overloads below, the one whose last parameter is `int` compiles with the newer form, and
-// the one with `long` is for the older. The callers pass 0, for which `int` is the better match.
+// Calls `newer`, or `older` if `newer` does not compile with these arguments.
+template <class Newer, class Older, class... Arguments>
+decltype(auto) newer_or(Newer newer, Older older, Arguments&... arguments) {
+    if constexpr (std::is_invocable_v<Newer, Arguments&...>) {
+        return newer(arguments...);
+    } else {
+        return older(arguments...);
+    }
+}
 
 // Whether the run was skipped, with a message or with an error: in both cases its numbers mean
 // nothing.
 template <class State>
-auto is_skipped(const State& state, int) -> decltype(state.skipped()) {
-    return state.skipped();
-}
-template <class State>
-bool is_skipped(const State& state, long) {
-    return state.error_occurred();
+bool is_skipped(const State& state) {
+    return newer_or([](auto& its) -> decltype(its.skipped()) { return its.skipped(); },
+                    [](auto& its) { return its.error_occurred(); }, state);
 }
 
 template <class Result>
-auto set_iterations(Result& result, benchmark::IterationCount iterations, int)
-    -> decltype(result.memory_iterations, void()) {
-    result.memory_iterations = iterations;
+void set_iterations(Result& result, benchmark::IterationCount iterations) {
+    newer_or([iterations](auto& its) -> decltype(its.memory_iterations,
+                                                 void()) { its.memory_iterations = iterations; },
+             [](auto&) {}, result);
 }
-template <class Result>
-void set_iterations(Result&, benchmark::IterationCount, long) {}
 
 // If the run only points to the result, `result` must outlive the use of the run.
 template <class Run>
@@ -103,23 +106,6 @@ struct list_argument<Reporter, std::void_t<decltype(&Reporter::List)>> {
     static Argument taken_by(void (Reporter::*)(Argument));
     using type = decltype(taken_by(&Reporter::List));
 };
-
-template <class Reporter, class Listed>
-auto forward_list(Reporter& reporter, Listed& benchmarks, int)
-    -> decltype(reporter.List(benchmarks)) {
-    reporter.List(benchmarks);
-}
-template <class Reporter, class Listed>
-void forward_list(Reporter&, Listed&, long) {}
-
-template <class Reporter>
-auto forward_runs_config(Reporter& reporter, double min_time, bool has_iterations,
-                         benchmark::IterationCount iterations, int)
-    -> decltype(reporter.ReportRunsConfig(min_time, has_iterations, iterations)) {
-    reporter.ReportRunsConfig(min_time, has_iterations, iterations);
-}
-template <class Reporter>
-void forward_runs_config(Reporter&, double, bool, benchmark::IterationCount, long) {}
 
 }  // namespace detail
 

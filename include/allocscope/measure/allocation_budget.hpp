@@ -14,7 +14,7 @@
 //     limits.bytes = allocscope::between(1, 4096);        // also at least 1
 //
 // What is not set is not limited. A plain number is the most; at_least(), between() and exactly()
-// also set the least. A limit of 0 forbids.
+// also set the least. A most of 0 allows none.
 
 #ifndef ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
 #define ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
@@ -88,12 +88,12 @@ public:
     allocation_limit live_bytes{};
 };
 
-// Checks whether the window has kept to the budget up to now; after stop(), until then. The window
-// stays open. The check fails at the first limit that is broken.
+// Checks whether the window has kept to the budget up to now, or up to stop() if it has been
+// stopped. An open window stays open. The result reports the first limit that is broken.
 //
 // Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
 // limits exclude each other (-fno-exceptions: prints the message and aborts).
-// Cost: as counts(). A check that fails also names stacks, which takes milliseconds.
+// Cost: that of scope::counts(). A check that fails also names stacks, which takes milliseconds.
 ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
 
 // definitions

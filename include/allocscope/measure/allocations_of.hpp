@@ -7,8 +7,8 @@
 //
 //     assert(allocscope::allocations_of([&] { parse(text); }).allocations <= 3);
 //
-// The counts are exact: an empty callable has none. One run before the first that counts fills
-// caches. With more than one run the numbers are averages, and `least` is the best run.
+// The counts are exact: an empty callable has none. A first run that is not counted fills caches.
+// With more than one counted run the numbers are averages, and `least` is the best run.
 
 #ifndef ALLOCSCOPE_MEASURE_ALLOCATIONS_OF_HPP
 #define ALLOCSCOPE_MEASURE_ALLOCATIONS_OF_HPP

@@ -2,7 +2,7 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user
-// Threads:  as scope
+// Threads:  the same as for scope
 // Memory:   about 200 bytes; the name is copied (the first 63 bytes)
 //
 //     void on_request() {
@@ -37,7 +37,8 @@ public:
         const options& wanted = {})
         : budget_guard("budget", budget, wanted_action, wanted) {}
 
-    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
+    // Does what finish() does, unless finish() was called. Throws nothing: with throw_error() it
+    // reports instead.
     ~budget_guard() {
         if (!is_finished_) action_.act_in_destructor(judge(detail::after_stats::end));
     }
@@ -49,8 +50,8 @@ public:
         return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
     }
 
-    // Ends the block, and takes the action if the budget was broken. Later calls return an empty
-    // result that has not passed.
+    // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
+    // violation_error. Later calls return an empty result that has not passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return check_result{};
         is_finished_ = true;

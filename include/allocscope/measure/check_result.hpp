@@ -41,8 +41,8 @@ public:
     // alive and was not expected.
     const snapshot& rows() const noexcept { return rows_; }
 
-    // For a leak check: what function-local statics allocated at their first use. That is no leak,
-    // and is in no row. 0 when the numbers of the window were enough to pass.
+    // For a leak check: what function-local statics allocated at their first use. That is no leak
+    // and is in no row. 0 if the check passed by the numbers of the window alone.
     std::uint64_t first_use_objects() const noexcept { return data_->first_use_objects; }
     std::uint64_t first_use_bytes() const noexcept { return data_->first_use_bytes; }
 

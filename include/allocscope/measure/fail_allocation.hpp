@@ -40,8 +40,8 @@ struct fault_reader;
 }  // namespace detail
 
 // The common part of the classes below. Their constructors throw std::invalid_argument when a
-// number makes no sense, when 16 objects are alive already, and when operator new is not replaced,
-// so that nothing could fail (-fno-exceptions: prints the message and aborts).
+// number makes no sense, when 16 such objects are alive already, and when operator new is not
+// replaced, because then nothing could fail (-fno-exceptions: prints the message and aborts).
 class injected_fault {
 public:
     std::uint64_t seen() const noexcept { return engine_->state_of_plan(plan_).seen; }
@@ -68,8 +68,8 @@ public:
         detail::typed_number nth, detail::typed_number times = 1, threads from = threads::current);
 };
 
-// Makes each allocation fail that would go beyond so many bytes. The limit is on the sum of all
-// requests: frees are not subtracted.
+// Makes each allocation fail that would bring the sum of all requests above so many bytes. Frees
+// are not subtracted.
 class fail_after_bytes : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(

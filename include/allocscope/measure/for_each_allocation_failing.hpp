@@ -47,13 +47,13 @@ struct sweep_options {
 // The result of a sweep. Copying shares it.
 class fault_sweep {
 public:
-    // All runs were good, and every allocation failed in one of them.
+    // True if all runs were good and each allocation failed in one of them.
     bool passed() const noexcept { return result_.passed(); }
     explicit operator bool() const noexcept { return passed(); }
     const char* message() const noexcept { return result_.message(); }
     const check_result& result() const noexcept { return result_; }
 
-    // Every run, in order. In the last one nothing failed.
+    // The runs, in order. In the last one no allocation failed.
     std::size_t size() const noexcept { return data_ != nullptr ? data_->run_count : 0; }
     const fault_run* begin() const noexcept { return data_ != nullptr ? data_->runs : nullptr; }
     const fault_run* end() const noexcept { return begin() + size(); }

@@ -2,7 +2,7 @@
 //
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user and by integrations/
-// Threads:  as scope
+// Threads:  the same as for scope
 // Memory:   about 200 bytes
 //
 //     allocscope::leak_check leaks{"session"};
@@ -36,19 +36,19 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct leak_options {
-    detail::typed_number objects = 0;  // how many may stay alive, beside those expected
-    // How many must stay alive: for known leaks, so that the check notices when they are gone.
+    detail::typed_number objects = 0;  // how many may stay alive besides the expected ones
+    // How many must stay alive. It is for known leaks: the check then notices when they are gone.
     detail::typed_number least_objects = 0;
     // How many bytes may stay alive. With objects = 0 and bytes set, only the bytes count.
     detail::typed_number bytes = ~std::uint64_t{0};
-    // Leaks that are expected: lines of "leak:<pattern>". Blank lines and lines that begin with #
-    // are comments. A pattern fits an object when it is part of the function, file or module of any
-    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. The text
-    // must stay valid until the check.
+    // The expected leaks: lines of "leak:<pattern>". Blank lines and lines that begin with # are
+    // comments. A pattern fits an object if it is part of the object's type, or of the function,
+    // file or module of any frame of its stack; * stands for any text, ^ and $ for the ends. The
+    // text must stay valid until the check.
     const char* expected = "";
-    // Does the same with a function of yours, which is called for each stack that left something
-    // alive. It may run on any thread that makes a check, under a lock. It must not use allocscope
-    // or throw.
+    // A function of yours that says whether a leak is expected. It is called for each stack that
+    // left something alive, on the thread that makes the check, under a lock. It must not use
+    // allocscope or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;  // passed to is_expected
     options window = {};                     // whose allocations, and how deep the stacks are
@@ -77,7 +77,7 @@ struct expected_leaks {
 
 class leak_check {
 public:
-    // Starts the window. Throws std::invalid_argument when a tolerance is negative, a line of
+    // Starts the window. Throws std::invalid_argument when a number is negative, a line of
     // `expected` is not understood, or the window's options are out of range (-fno-exceptions:
     // prints the message and aborts).
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(
@@ -86,13 +86,14 @@ public:
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // Returns what is alive now. The window stays open. After finish(), returns an empty result.
+    // Judges what is alive now. The window stays open. After finish(), returns an empty result that
+    // has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not pass.
     check_result check() const { return judge(detail::after_stats::go_on); }
-    // Ends the window. Later calls return an empty result that has not passed.
+    // Ends the window and judges what is alive. Later calls return an empty result that has not
+    // passed.
     check_result finish();
-    // Does the same, but judges by these options instead of the constructor's; `window` and
-    // `warm_up_runs` have no effect here. For options that are known only when the work has been
-    // done.
+    // Does the same, but judges by these options instead of the constructor's, for limits that are
+    // known only when the work is done. `window` and `warm_up_runs` have no effect here.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish(const leak_options& instead);
 
     allocation_counts counts() const noexcept { return window_.counts(); }
@@ -146,7 +147,8 @@ public:
         const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
         const leak_options& wanted = {})
         : leaks_(name, wanted), action_(wanted_action) {}
-    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
+    // Does what finish() does, unless finish() was called. Throws nothing: with throw_error() it
+    // reports instead.
     ~leak_guard() {
         if (!is_finished_) action_.act_in_destructor(leaks_.finish());
     }
@@ -154,6 +156,8 @@ public:
     leak_guard& operator=(const leak_guard&) = delete;
 
     check_result check() const { return leaks_.check(); }
+    // Ends the window, and takes the action if the check failed; with throw_error() that throws
+    // violation_error.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         is_finished_ = true;
         check_result found = leaks_.finish();

@@ -24,9 +24,10 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Holds for every snapshot taken from now on, in the whole process. The same pattern again changes
-// nothing. Throws std::invalid_argument when the pattern is null, empty, longer than 255
-// characters, matches everything, or is the 65th (-fno-exceptions: prints the message and aborts).
+// Adds a pattern for every snapshot that the process takes from now on. A pattern that is known
+// already changes nothing. Throws std::invalid_argument when the pattern is null, empty or longer
+// than 255 characters, matches everything, or is the 65th (-fno-exceptions: prints the message and
+// aborts).
 ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
 
 // definitions

@@ -16,9 +16,9 @@
 //         called from src/process.cpp:12 in process
 //
 // The action is taken at the first allocation, in the call that makes it: with
-// on_violation::abort() a debugger stops there. Cost: about 200 ns for a guard. While one lives,
-// this thread's allocations and frees take about 100 ns more. A violation costs milliseconds,
-// because names are read.
+// on_violation::abort() a debugger stops there.
+// Cost: a guard takes about 200 ns. While it lives, each allocation and free of its thread takes
+// about 100 ns more. A violation takes milliseconds, because names are read.
 
 #ifndef ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
 #define ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
@@ -53,9 +53,9 @@ public:
     [[nodiscard]] no_allocation_guard(const char* name, forbidden what)
         : no_allocation_guard(name, on_violation::report(), what) {}
 
-    // Without the hooks nothing can be watched. Then the action is taken with a result that says
-    // so. A broken guard with throw_error() reports here, unless finish() was called or the
-    // exception has not been handled yet.
+    // Ends the guard. Without the hooks nothing can be watched; then the action is taken here, with
+    // a result that says so. A broken guard with throw_error() reports here, unless finish() was
+    // called or its exception has not been handled yet.
     ~no_allocation_guard();
     no_allocation_guard(const no_allocation_guard&) = delete;
     no_allocation_guard& operator=(const no_allocation_guard&) = delete;

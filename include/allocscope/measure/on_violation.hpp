@@ -49,7 +49,7 @@ public:
     using callback = void (*)(const check_result& found, void* context);
 
     static on_violation report() noexcept { return on_violation{action::report}; }  // to stderr
-    static on_violation abort() noexcept { return on_violation{action::abort}; }    // report first
+    static on_violation abort() noexcept { return on_violation{action::abort}; }  // after a report
     static on_violation throw_error() noexcept { return on_violation{action::throw_error}; }
     static on_violation call(callback function, void* context = nullptr) noexcept {
         on_violation made{action::call};

@@ -52,8 +52,8 @@ inline void report_free(const void* pointer, const char* pool) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// Why reports of this module are not recorded, whatever windows are open; "" when they are
-// recorded.
+// Why reports of this module are never recorded, whatever windows are open; "" if windows record
+// them.
 inline const char* reports_refusal() noexcept;
 
 // definitions

@@ -9,9 +9,9 @@
 //     allocscope::reported_resource reported{&pool, "orders"};
 //     std::pmr::vector<order> orders{&reported};                    // rows show order
 //
-// Between containers and a pool it reports objects. Between a pool and the source of the pool's
-// memory it reports chunks. Without <memory_resource> in the standard library there is no
-// reported_resource.
+// Placed between containers and a pool, it reports objects. Placed between a pool and the source of
+// the pool's memory, it reports chunks. Without <memory_resource> in the standard library there is
+// no reported_resource.
 
 #ifndef ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP
 #define ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP

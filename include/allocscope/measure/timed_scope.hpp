@@ -125,10 +125,10 @@ inline bool free_in_child(std::mutex& lock) noexcept {
 
 }  // namespace detail
 
-// A scope that keeps a time series: points where mark() is called and, if asked for, one every so
+// A scope that keeps a time series: a point for each call of mark() and, on request, one every so
 // many milliseconds. At most 4096 points are kept: when there are more, every second one without a
-// mark is dropped. A forked child has the points up to the fork and no thread; its marks are
-// points, too.
+// mark is dropped. A forked child has the points up to the fork and no sampling thread; its marks
+// are points, too.
 class timed_scope {
 public:
     // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
@@ -145,8 +145,8 @@ public:
     void mark(const char* name) noexcept;
     bool is_sampling() const noexcept { return has_thread_.load(); }
 
-    // The same as those of scope. The snapshots have the points up to then; stats_and_forget()
-    // begins the series anew.
+    // These do what they do in scope. A snapshot has the points up to its own moment, which is the
+    // last one. stats_and_forget() begins the series anew.
     allocation_counts counts() const noexcept { return window_.counts(); }
     snapshot stats();
     snapshot stats_and_forget();

@@ -76,11 +76,11 @@ ALLOCSCOPE_INLINE void set_exact(Row& row) noexcept {
 }
 
 // How far an interval reaches below and above its number, while numbers are added and subtracted.
-// The distances are added as if at right angles, which is right for estimates that do not depend on
-// each other (the method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of
-// confidence limits about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one
-// window do depend on each other, because they share samples: their interval is wider than it need
-// be.
+// The sum of distances is the root of the sum of their squares. This is right for estimates that do
+// not depend on each other (the method of variance estimates recovery: G. Y. Zou, A. Donner,
+// "Construction of confidence limits about effect measures", Statistics in Medicine 27, 2008). Two
+// snapshots of one window share samples, so their estimates do depend on each other, and the
+// interval of their difference is wider than necessary.
 class interval_reach {
 public:
     void meet(const estimate& number, bool is_added) noexcept {

@@ -99,7 +99,8 @@ public:
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
     };
 
-    // What one thread allocated at a stack, and what of it is still alive, whoever freed the rest.
+    // What one thread allocated at a stack, and how much of that is still alive. Any thread may
+    // have freed the rest.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
         std::uint64_t objects, bytes;  // from here on as in the stack
@@ -184,7 +185,7 @@ public:
         threads from;
         std::uint32_t stack_frames;
         std::uint64_t duration_ns;       // from the start of the window to this snapshot; in a
-                                         // difference between the two, whichever was first
+                                         // difference, by how much the two differ
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
         const loss* losses;              // only the losses that happened
@@ -217,8 +218,8 @@ public:
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
         bool has_peak_details;     // false if another window with details was open at its start
-        // A difference from a snapshot of the same window that was taken later, `duration_ns` after
-        // the other one: what is added has gone since.
+        // A difference whose `earlier` snapshot of the same window was taken later than the other,
+        // by `duration_ns`. A positive number of objects is then gone, a negative one was added.
         bool is_backwards;
     };
 
@@ -231,7 +232,7 @@ public:
 
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept;
-    const row* begin() const noexcept;  // the row with most objects first
+    const row* begin() const noexcept;  // the rows, those with most objects first
     const row* end() const noexcept;
     const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
 
@@ -253,9 +254,10 @@ public:
     // has none, nor has a file saved by an allocscope that did not write them.
     range<thread> allocating_threads() const;
 
-    // What this snapshot has more than `earlier`, for each file:line:type: a positive number was
-    // added, a negative one (as std::int64_t) went. Rows without a change are left out.
-    // difference(later, earlier) of report.hpp also subtracts threads, families and details.
+    // This snapshot minus `earlier`, for each file:line:type. A positive number (as std::int64_t)
+    // of objects was added, a negative one is gone. Rows without a change are left out. Without
+    // memory for the result, info().not_recording says so. difference(later, earlier) of report.hpp
+    // also subtracts threads, families and details.
     snapshot difference_from(const snapshot& earlier) const;
 
     // The stacks that fit, and the rows that they make. This and the next function need

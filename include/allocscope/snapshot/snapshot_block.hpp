@@ -4,14 +4,14 @@
 // Called:   by naming/rows_of_window.hpp and snapshot/snapshot_difference.hpp; by tests that make
 //           their own rows
 // Threads:  one thread makes it; the last owner, on any thread, frees it
-// Memory:   its own pages; it keeps alive what else it points to
+// Memory:   its own pages; everything else that it points to is kept alive by references
 //
 //     head {snapshot_data, name, losses} | rows | texts of this snapshot alone
 //       |                                   |
 //       +-- keeps --> the name book <-------+   texts and frames of stats()
 //       +-- keeps --> two snapshots <-------+   texts and frames of a difference
 //
-//     snapshot_block block;                       // had before the window forgets anything
+//     snapshot_block block;                       // allocated before the window forgets anything
 //     block.add_rows(rows, info, scratch);        // throws std::bad_alloc; then there are no rows
 //     return block.finish(info);                  // needs no more memory
 

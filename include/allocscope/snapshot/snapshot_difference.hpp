@@ -1,4 +1,4 @@
-// snapshot_difference.hpp - what a snapshot has more than an earlier one, place by place.
+// snapshot_difference.hpp - subtracts an earlier snapshot from a later one, place by place.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::difference, by snapshot::difference_from()
@@ -176,7 +176,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
     }
 }
 
-// `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
+// If one of the two is `snapshot{}`, it means "nothing", and the result is as certain as the other.
 ALLOCSCOPE_INLINE bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;

@@ -1,4 +1,4 @@
-// stacks_of_difference.hpp - merges the stacks of two snapshots: what each has more or less.
+// stacks_of_difference.hpp - subtracts the stacks of an earlier snapshot from those of a later one.
 //
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() of a difference

@@ -8,15 +8,15 @@
 //     fork()     takes every lock first, so that nobody else is in the middle of a change
 //     _Fork()    runs no handlers: locks may be held by threads that the child does not have
 //
-// Between our handlers the forking thread holds every lock, and handlers of the program may run in
-// it before ours or after. So the locks let this thread pass (is_forking). In the child, the first
-// lock that is taken mends all locks, whoever takes it: a handler of the program, our own handler,
-// or code that runs long after a _Fork().
+// Between our two handlers the forking thread holds every lock. Handlers of the program may run on
+// that thread in between, so the locks let it pass (is_forking). In the child, the first lock that
+// is taken mends all locks, whoever takes it: a handler of the program, our own handler, or code
+// that runs long after a _Fork().
 //
-// A handler of a signal may call fork() while the thread that it interrupted has one of the locks,
-// or waits for one. Such a fork() waits for none of them; in its child, those that it did not get
-// are mended as after _Fork(). If the signal interrupts fork() itself, the locks stay as the
-// interrupted fork() has them; its child finds them free.
+// A signal handler may call fork() while the thread that it interrupted holds one of the locks, or
+// waits for one. Such a fork() does not wait for any lock. In its child, the locks that it could
+// not take are mended as after _Fork(). If the signal interrupts fork() itself, the inner fork()
+// leaves the locks to the outer one, and its child finds them free.
 
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 #define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
@@ -81,8 +81,8 @@ inline void draw_anew_in_child() noexcept {
     }
 }
 
-// Control lock. Counts again what the windows of the calling thread alone want, from the open
-// windows.
+// Control lock. Computes again, from the open windows, what the windows of the calling thread alone
+// want.
 inline void count_own_demand_anew() noexcept {
     thread_state* own = current_state();
     if (own == nullptr) return;

@@ -21,7 +21,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// Control lock. Makes what all process-wide windows together want the current view.
+// Control lock. Publishes a new view: what all process-wide windows together want now.
 inline void publish_view() noexcept {
     const window_wish wish = process.windows.demand().together();
     view next;

@@ -3,7 +3,7 @@
 // Room:     windows (floor 6), malloc-safe
 // Called:   at window boundaries and when a thread ends, under the control lock
 // Threads:  hooks go on meanwhile
-// Memory:   what this file is about
+// Memory:   gives back that of the tables
 //
 // There are two ways, for two needs:
 //
@@ -12,8 +12,8 @@
 //             numbers go to the windows that own it, and its id goes back to its thread.
 //   release   after the last window, when the tables have grown. Everything is given back at once,
 //             so no thread may be inside a hook. The gate is shut, and a fence in all threads makes
-//             sure that each thread is either seen busy or sees the gate shut. A busy thread is
-//             waited for, but not for long: then the tables stay until the next time.
+//             sure that each thread is either seen busy or sees the gate shut. The release waits
+//             for a busy thread, but not for long; after that, the tables stay until the next time.
 
 #ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
@@ -322,8 +322,8 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
     return births;
 }
 
-// What may stay mapped after the last window, so that a suite of small windows does not map and
-// unmap all the time. At most 2 MiB are promised; the difference is for what is not counted here.
+// How much may stay mapped after the last window, so that a suite of small windows does not map and
+// unmap all the time. The promise is 2 MiB; the difference is for memory that is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 inline void remember_losses() noexcept {

@@ -102,8 +102,8 @@ inline void announce(const open_window& window, int change) noexcept {
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
 
-// Control lock. The window begins at `opened_at`. If it begins anew, it began at `before` the last
-// time. Its peak is followed, unless that of another window is.
+// Control lock. Follows the peak of a window that begins at `opened_at`, unless the peak of another
+// window is followed already. If this window begins anew, `before` is when it began the last time.
 inline void follow_peak(const open_window& window, std::uint64_t before,
                         std::uint64_t opened_at) noexcept {
     followed_peaks& followed = process.followed;
@@ -213,8 +213,8 @@ inline bool is_any_event_alive() noexcept {
     return false;
 }
 
-// Control lock. When only sampled windows are open and nothing is alive that was recorded
-// otherwise, a free again needs only one test of its address. Tried whenever a window closes.
+// Control lock. Called whenever a window closes. If only sampled windows are open, and all live
+// objects with a record are samples, a free needs only one test of its address again.
 inline void look_up_frees_no_more() noexcept {
     if (!process.sees_every_event || process.windows_of_every_event != 0) return;
     // No thread may be about to record an event under the old view.

@@ -291,7 +291,7 @@ struct window_facts {
     std::uint32_t slot = 0;
     recording how = recording::exact;
     retired_births retired;
-    std::uint64_t peak_bytes = 0;  // when the window has begun anew since; else found at the end
+    std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
     std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
 };
 

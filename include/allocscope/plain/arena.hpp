@@ -1,7 +1,7 @@
-// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+// arena.hpp - memory for one request: pieces are taken one by one and released all at once.
 //
 // Room:     plain (floor 2), not malloc-safe
-// Called:   by all code that answers a question: stats(), a check, a report; and by the name book
+// Called:   by all code that serves a request: stats(), a check, a report; and by the name book
 // Threads:  one at a time
 // Memory:   blocks of pages from the kernel, never malloc: 64 KiB at first, then twice as much up
 //           to 1 MiB; only what was handed out is touched
@@ -11,10 +11,10 @@
 //     text_out line{memory};
 //                                      // the end of `memory` gives everything back
 //
-// Nothing in an arena has a destructor, so no piece is given back alone; but a borrowed_memory
-// gives back what was taken since it was made. When the kernel refuses memory, allocate() throws
-// std::bad_alloc (without exceptions: ends the program). Then the question as a whole fails, in the
-// one place that called is_done_with_memory().
+// Nothing in an arena has a destructor, so no piece is given back alone. A borrowed_memory gives
+// back what was taken since it was made. When the kernel refuses memory, allocate() throws
+// std::bad_alloc (without exceptions: ends the program). Then the whole request fails, in the one
+// place that called is_done_with_memory().
 
 #ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
 #define ALLOCSCOPE_PLAIN_ARENA_HPP
@@ -71,8 +71,8 @@ public:
         return piece;
     }
 
-    // Makes the piece that was handed out last longer in place. Returns false when that is
-    // impossible.
+    // Extends a piece in place, if it is the one that was handed out last. Returns false when that
+    // is impossible.
     bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
         const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
         const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
@@ -83,7 +83,7 @@ public:
         return true;
     }
 
-    // Makes a piece longer that has a block of its own: the kernel moves its pages, and nothing is
+    // Extends a piece that has a block of its own: the kernel moves its pages, and nothing is
     // copied. Returns null when the piece has no such block, or when the kernel refuses.
     void* move_and_extend(void* piece, std::size_t wanted) noexcept;
 
@@ -202,9 +202,9 @@ ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
     if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
-// For work in steps, each of which needs memory only for itself. The destructor gives back
-// everything that was taken from the arena since the object was made. What was made before must not
-// grow meanwhile.
+// For work in steps that need memory only for themselves. The destructor gives back everything that
+// was taken from the arena since the object was made. Lists and texts that were made before must
+// not grow meanwhile.
 class borrowed_memory {
 public:
     explicit borrowed_memory(arena& memory) noexcept

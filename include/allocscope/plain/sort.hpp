@@ -8,7 +8,7 @@
 //     sort(rows, [](const row& a, const row& b) { return a.line < b.line; });
 //
 // A bottom-up merge sort that moves values by memcpy. It is compiled once, for all types. A sort of
-// the standard library is compiled for each type and order, at several kilobytes each.
+// the standard library is compiled again for each type and order, to several kilobytes each.
 
 #ifndef ALLOCSCOPE_PLAIN_SORT_HPP
 #define ALLOCSCOPE_PLAIN_SORT_HPP

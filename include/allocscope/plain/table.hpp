@@ -6,7 +6,7 @@
 // Memory:   from its arena
 //
 //     table<std::uint64_t, unit> units{memory};
-//     units[offset].name = ...;                   // made when it was not there
+//     units[offset].name = ...;                   // added if it was not there
 //     if (unit* found = units.find(offset)) ...   // valid until the next one is added
 //     for (const auto& entry : units) use(entry.key, entry.value);   // in the order they came
 //
@@ -103,7 +103,7 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
     }
 }
 
-// Makes room for so many entries, so that nothing moves until there are more.
+// Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t slots = 16;
     while (slots < entries * 2) slots *= 2;
@@ -171,7 +171,7 @@ public:
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
-    // Says that this key will be asked for soon.
+    // Loads the slot of this key into the cache, because find() will need it soon.
     ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
         if (raw_.count != 0) __builtin_prefetch(raw_.slots + (hash_of_key(key) & (raw_.count - 1)));
     }

@@ -14,8 +14,8 @@
 //
 // The deviation grows with the number: variance = unit * number, where the unit is the change that
 // one sample more or less makes. When all samples are equal, the unit is variance / estimate. When
-// they differ, it is the mean of their units, weighted by variance (skew / variance): what is
-// certain adds to the estimate, but must not make the rest look more certain than it is.
+// they differ, it is the mean of their units, weighted by variance (skew / variance): objects that
+// are certain add to the estimate, but must not make the others look more certain than they are.
 
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP

@@ -6,10 +6,10 @@
 // Memory:   none
 //
 // Each object counts 16 bytes more than were requested: about what an allocator stores beside a
-// block. So the chance of an object to be sampled is never much less than 16 / mean, and no sample
-// stands for many more than mean / 16 objects. If only requested bytes counted, an object of 1 byte
-// would stand for `mean` objects and one of 0 bytes for any number, and the number of objects in a
-// window could not be bounded.
+// block. So an object is sampled with a probability of never much less than 16 / mean, and no
+// sample stands for many more than mean / 16 objects. If only requested bytes counted, an object of
+// 1 byte would stand for `mean` objects and one of 0 bytes for any number, and the number of
+// objects in a window could not be bounded.
 
 #ifndef ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
 #define ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP

@@ -41,8 +41,8 @@ inline double draw_exponential(random_source& random) noexcept {
     return -__builtin_log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
-// Bytes up to and including the sampled one: 1 to longest_sample_gap. With a mean of 1 or 0 the gap
-// is always 1, so everything is recorded. Takes about 20 ns.
+// Returns the number of bytes up to and including the sampled one: 1 to longest_sample_gap. With a
+// mean of 1 or 0 the gap is always 1, so everything is recorded. Cost: about 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
     const double gap = draw_exponential(random) * static_cast<double>(mean);

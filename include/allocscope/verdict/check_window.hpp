@@ -86,7 +86,7 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-// Events of this session that no number contains: because of them a broken limit may seem kept.
+// Events of this session that are in no number, so that a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
     const loss_reason in_no_number[] = {
@@ -157,7 +157,7 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     const allocation_counts counts = counts_now(asked.window);
     check_block made{counts};
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
-    // Some of what is alive may be expected by name. So if a least is set, only the rows tell
+    // Some of the live objects may be expected by name. So if a least is set, only the rows tell
     // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
@@ -168,7 +168,7 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
-    // A user who requires a number of leaks may also mean those of statics.
+    // A user who requires a number of leaks may count objects of statics among them.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {

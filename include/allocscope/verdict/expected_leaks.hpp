@@ -6,8 +6,8 @@
 // Memory:   of the window's arena; the beginnings of up to 256 stacks, until the process ends
 //
 // A test framework keeps something alive in nearly every test, and each test calls the framework
-// from another place. So each time the stack is a new one, and to find its names takes
-// milliseconds. The cheapest question is therefore asked first:
+// from another place. So each of these stacks is new, and finding its names takes milliseconds. The
+// cheapest question therefore comes first:
 //
 //     1 does the stack begin with the same addresses as an expected stack?            no names
 //         operator new, vector::push_back, framework::remember | the test, ...
@@ -169,7 +169,7 @@ inline object_sum drop_first_use(live_window& window) {
     return dropped;
 }
 
-// Keeps only the sites that are leaks. Returns the sum of what first uses made.
+// Keeps only the sites that are leaks. Returns the sum of the objects that first uses made.
 inline object_sum drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
                                 const check_request& asked) {
     if (asked.is_expected != nullptr) {

@@ -1,4 +1,4 @@
-// fault_sweep.hpp - keeps the results of runs in which one allocation after the other fails.
+// fault_sweep.hpp - keeps the results of runs in each of which one allocation fails.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/for_each_allocation_failing.hpp

@@ -1,4 +1,4 @@
-// guard_violation.hpp - arms guards, and handles and reports their violations.
+// guard_violation.hpp - arms guards, and reports their violations.
 //
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/no_allocation_guard.hpp; guard_violated() by a hook
@@ -119,7 +119,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     return true;
 }
 
-// The program cannot go on: a pointer to a guard that no longer exists would remain.
+// Ends the program, because a pointer to a guard that no longer exists would remain.
 [[noreturn]] inline void refuse_foreign_guard() {
     const char sentence[] =
         "allocscope: a no_allocation_guard was destroyed by a thread other than its own; keep it"

@@ -6,8 +6,8 @@
 // Memory:   none
 //
 // ALLOCSCOPE_FAST_PATH   always inlined: the few lines that every allocation runs through
-// ALLOCSCOPE_INLINE      always inlined: a short function off that path, which takes the compiler
-//                        less in its callers than by itself (docs/decisions/0011)
+// ALLOCSCOPE_INLINE      always inlined: a short function off that path, which compiles faster
+//                        inside its callers than by itself (docs/decisions/0011)
 // ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code
 // ALLOCSCOPE_HIDDEN      not visible outside the module: state must not be shared by accident, and
 //                        a unique symbol would keep a plugin from being unloaded
@@ -23,7 +23,7 @@
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     WARM   -O1; as asked with clang++   what windows count, and the loops that names wait for
+//     WARM   -O1; -O as given, clang++    the sums of windows, and the hot loops of naming
 //
 // With _FORTIFY_SOURCE (the default of some distributions) g++ compiles COLD as COOL: the C library
 // then checks calls like open() in functions that compile only where constants are folded.

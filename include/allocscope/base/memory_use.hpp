@@ -1,4 +1,4 @@
-// memory_use.hpp - what the resident memory of a process consists of: parts that add up to it.
+// memory_use.hpp - the parts of a process's resident memory, which add up to it.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   filled by report/explain_memory.hpp; carried by snapshots; read by users and writers

@@ -1,4 +1,4 @@
-// own_value.hpp - reads a variable that only the calling thread writes.
+// own_value.hpp - reads a variable that no thread but the calling one writes.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   on every allocation and free

@@ -30,8 +30,8 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// What attach_hooks() did. A word is memory through which a module calls a function, or a variable
-// whose initial value is the address of the function.
+// What attach_hooks() did. A word is memory through which a module calls one of the functions, or a
+// variable whose initial value is the address of one.
 struct attached_hooks {
     bool is_attached = false;
     const char* refusal = "";         // why hooks are not attached; "" when they are
@@ -41,10 +41,10 @@ struct attached_hooks {
 };
 
 // From now on windows see the calls of malloc and its family that the program, its libraries and
-// the C library make. What an operator allocates stays one event of the operator. This function is
-// only for programs that include operator_new_delete.hpp. It has no effect and says why where
-// malloc is already replaced, in a plugin whose program has the operators, under a sanitizer, and
-// where the operators are in a library that may be unloaded.
+// the C library make. An allocation by an operator stays one event, the operator's. This function
+// is only for programs that include operator_new_delete.hpp. It has no effect, and `refusal` says
+// why, where malloc is already replaced, in a plugin whose program has the operators, under a
+// sanitizer, and where the operators are in a library that may be unloaded.
 //
 // Libraries that are loaded later are found at the next dlsym() or dlvsym() of any module, when a
 // window opens, at stats(), and when attach_hooks() is called again. Calls that they make earlier
@@ -54,9 +54,9 @@ struct attached_hooks {
 // since the last call.
 inline attached_hooks attach_hooks() noexcept;
 
-// Restores what each word held, wherever the word still leads to allocscope. Blocks may be freed
-// before and after. Returns whether hooks were attached. Other threads may be inside the hooks
-// meanwhile.
+// Restores the earlier value of each word that still leads to allocscope. Returns whether hooks
+// were attached. Blocks that were allocated while hooks were attached may be freed afterwards, and
+// the other way round. Other threads may be inside the hooks meanwhile.
 inline bool detach_hooks() noexcept;
 
 // definitions

@@ -9,7 +9,7 @@
 // order. A function of theirs that chooses an implementation (an IFUNC resolver) may run before
 // that, and may allocate. At that time this library can reach nothing but its own variables: no
 // function of another library, no thread-local variable, no address that is stored in a table. So
-// such a block comes from here. It is not recorded, but counted.
+// such a block comes from here. It is counted, but not recorded.
 
 #ifndef ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
 #define ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP

@@ -1,4 +1,4 @@
-// clocks.hpp - the time: since some moment in the past, and since 1970.
+// clocks.hpp - the time in nanoseconds: monotonic, and since 1970.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   when a window opens and when it is reported

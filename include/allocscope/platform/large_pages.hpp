@@ -1,4 +1,4 @@
-// large_pages.hpp - asks for large pages for memory that will be written from end to end.
+// large_pages.hpp - requests large pages for memory that will be written from end to end.
 //
 // Room:     platform (floor 1), malloc-safe
 // Called:   by saved/load_snapshot.hpp, for a file and its rows

@@ -10,7 +10,7 @@
 // recorded. So everything that a report needs is taken from the area:
 //
 //     lasting      stacks, cohorts, what threads have counted, which modules were met
-//     private      what only serves to find those quickly: the live object map, memos, rules
+//     private      indexes that only find those quickly: the live object map, memos, rules
 //
 // Without an area the pages are private ones like any others. Pages of an area are taken one after
 // the other. They are not given back to the area, but their memory is given back to the kernel.
@@ -143,9 +143,9 @@ public:
         return true;
     }
 
-    // Before there is a second thread, and when nobody else gets addresses of the area from the
-    // kernel: from now on only what is in use is mapped, and a little more. Where a mapping cannot
-    // be made longer at its place, as under Valgrind, the area loses its last part and the rest
+    // From now on only the part in use is mapped, and a little more. Called before there is a
+    // second thread, while nobody else gets addresses of the area from the kernel. Where a mapping
+    // cannot be extended in place, as under Valgrind, the area loses its last part and the rest
     // stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
@@ -171,7 +171,7 @@ public:
         }
     }
 
-    // Unmaps the area and what lies before it from `first` on: there is none any more.
+    // Unmaps the area, and everything from `first` to its beginning. There is no area afterwards.
     void give_up(void* first) noexcept {
         const auto begin = reinterpret_cast<std::uintptr_t>(first);
         if (is_trimmed_ && reserved_ != 0) {
@@ -212,37 +212,37 @@ private:
     mapping_edge pages_;           // what take() gives is mapped up to here
     std::uintptr_t reserved_ = 0;  // what reserve() gave; 0: nothing
     std::uintptr_t reserved_end_ = 0;
-    mapping_edge opened_;  // of that
+    mapping_edge opened_;  // the reserved addresses are opened up to here
     bool is_trimmed_ = false;
 };
 
 ALLOCSCOPE_HIDDEN inline lasting_area lasting;
 
-// As reserve_addresses.
+// Like reserve_addresses(), but lasting if there is an area. The same holds for those below.
 inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_addresses(bytes);
     return is_mapping_refused() ? nullptr : lasting.reserve(bytes);
 }
 
-// As open_pages, for what that gave.
+// Like open_pages(), for addresses from reserve_lasting_addresses().
 inline bool open_lasting_pages(void* pages, std::size_t bytes) noexcept {
     return lasting.exists() ? lasting.open(pages, bytes) : open_pages(pages, bytes);
 }
 
-// As reserve_pages.
+// Like reserve_pages().
 inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_pages(bytes);
     return is_mapping_refused() ? nullptr : lasting.take(bytes);
 }
 
-// As map_pages.
+// Like map_pages().
 ALLOCSCOPE_INLINE void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
 }
 
-// As empty_pages.
+// Like empty_pages().
 inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
     if (!lasting.holds(pages)) return empty_pages(pages, bytes);
     const int saved_errno = errno;
@@ -250,7 +250,7 @@ inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// As return_reservation.
+// Like return_reservation(); pages of an area only become empty.
 inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
     if (!lasting.holds(pages)) return return_reservation(pages, bytes);
     empty_lasting_pages(pages, bytes);

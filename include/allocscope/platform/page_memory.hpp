@@ -5,8 +5,8 @@
 // Threads:  any
 // Memory:   what it hands out, counted in mapped_pages_bytes
 //
-// A refused mapping is a null pointer, never an abort: the caller counts the loss and goes on.
-// errno stays as it was, because the hooks must not change it.
+// When a mapping is refused, the functions return null and never abort: the caller counts the loss
+// and goes on. errno stays as it was, because the hooks must not change it.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
@@ -90,8 +90,8 @@ ALLOCSCOPE_INLINE std::size_t address_space_limit() noexcept {
     return limit.rlim_cur;
 }
 
-// Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
-// refused, and nothing has changed.
+// Extends a reservation of reserve_pages(). The pages keep their contents, but may move. Returns
+// null when the kernel refuses; nothing has changed then.
 ALLOCSCOPE_INLINE void* lengthen_reservation(void* pages, std::size_t bytes,
                                              std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;

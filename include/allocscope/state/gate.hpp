@@ -38,7 +38,7 @@ namespace detail {
 // True in the preload library: the process records by itself, from its first event on.
 constexpr bool begins_with_first_event = ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT != 0;
 
-// What a thread does with an allocation: the greatest value that any window which watches it wants.
+// What a thread does with an allocation: the greatest value that a window watching it wants.
 // As an exception, samples and numbers together give stacks, because neither can serve the other.
 enum class charge : std::uint32_t {
     nothing,              // no window watches this thread; frees are still seen

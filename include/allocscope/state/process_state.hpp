@@ -72,7 +72,7 @@ struct process_state {
     void (*mend_child)() noexcept = nullptr;
     atomic<bool> are_sums_moving{false};  // under the control lock
     atomic<bool> is_releasing{false};     // likewise: tables are being given back
-    bool are_names_torn = false;          // naming lock: the book was left half written
+    bool are_names_torn = false;          // under the naming lock: the book is half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
     bool is_reclaim_put_off = false;      // until the reader is done

@@ -2,7 +2,7 @@
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address; prepare() by
-//           record/thread_lifecycle.hpp, because a walk asks for no memory
+//           record/thread_lifecycle.hpp, because a walk must not map memory
 // Threads:  any, lock-free; a rule that was added is never changed or removed
 // Memory:   512 KiB of addresses, of which only touched pages are in memory
 //

@@ -7,7 +7,7 @@
 // Memory:   none
 //
 // After dlclose another module may be mapped where the old one was, with other unwind tables. The
-// loader counts its unloads, but tells the number only under its lock. So a module that may be
+// loader counts its unloads, but the count can be read only under its lock. So a module that may be
 // unloaded is recognised by its place and its fingerprint, which is that of its build id or,
 // without a build id, that of its first page.
 //

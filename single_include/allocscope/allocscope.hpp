@@ -801,7 +801,8 @@ public:
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
     };
 
-    // What one thread allocated at a stack, and what of it is still alive, whoever freed the rest.
+    // What one thread allocated at a stack, and how much of that is still alive. Any thread may
+    // have freed the rest.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
         std::uint64_t objects, bytes;  // from here on as in the stack
@@ -886,7 +887,7 @@ public:
         threads from;
         std::uint32_t stack_frames;
         std::uint64_t duration_ns;       // from the start of the window to this snapshot; in a
-                                         // difference between the two, whichever was first
+                                         // difference, by how much the two differ
         allocation_counts totals;        // the window's counts at this snapshot
         std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
         const loss* losses;              // only the losses that happened
@@ -919,8 +920,8 @@ public:
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
         bool has_details;          // stacks have details
         bool has_peak_details;     // false if another window with details was open at its start
-        // A difference from a snapshot of the same window that was taken later, `duration_ns` after
-        // the other one: what is added has gone since.
+        // A difference whose `earlier` snapshot of the same window was taken later than the other,
+        // by `duration_ns`. A positive number of objects is then gone, a negative one was added.
         bool is_backwards;
     };
 
@@ -933,7 +934,7 @@ public:
 
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept;
-    const row* begin() const noexcept;  // the row with most objects first
+    const row* begin() const noexcept;  // the rows, those with most objects first
     const row* end() const noexcept;
     const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
 
@@ -955,9 +956,10 @@ public:
     // has none, nor has a file saved by an allocscope that did not write them.
     range<thread> allocating_threads() const;
 
-    // What this snapshot has more than `earlier`, for each file:line:type: a positive number was
-    // added, a negative one (as std::int64_t) went. Rows without a change are left out.
-    // difference(later, earlier) of report.hpp also subtracts threads, families and details.
+    // This snapshot minus `earlier`, for each file:line:type. A positive number (as std::int64_t)
+    // of objects was added, a negative one is gone. Rows without a change are left out. Without
+    // memory for the result, info().not_recording says so. difference(later, earlier) of report.hpp
+    // also subtracts threads, families and details.
     snapshot difference_from(const snapshot& earlier) const;
 
     // The stacks that fit, and the rows that they make. This and the next function need
@@ -1327,8 +1329,8 @@ public:
     // alive and was not expected.
     const snapshot& rows() const noexcept { return rows_; }
 
-    // For a leak check: what function-local statics allocated at their first use. That is no leak,
-    // and is in no row. 0 when the numbers of the window were enough to pass.
+    // For a leak check: what function-local statics allocated at their first use. That is no leak
+    // and is in no row. 0 if the check passed by the numbers of the window alone.
     std::uint64_t first_use_objects() const noexcept { return data_->first_use_objects; }
     std::uint64_t first_use_bytes() const noexcept { return data_->first_use_bytes; }
 
@@ -1437,8 +1439,10 @@ struct scope_reader;
 class scope {
 public:
     // Starts the window. `name` appears in reports; its first 63 bytes are copied.
-    // Throws std::invalid_argument when stack_frames is not in 1..128 or sample_bytes is 0
-    // (-fno-exceptions: prints the same message and aborts).
+    // Throws std::invalid_argument when an option is out of its range (base/options.hpp);
+    // -fno-exceptions: prints the same message and aborts. Without the hooks, or without memory for
+    // the window, nothing is recorded, and every snapshot of the window says so.
+    // Cost: to open and close a window takes about 0.5 us.
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit scope(const char* name = "",
                                                            const options& wanted = {});
     ~scope();
@@ -1447,16 +1451,18 @@ public:
 
     // The numbers up to now; after stop(), those at the end. Allocates nothing. Other threads may
     // go on: each thread is counted as it was at one moment of the call (docs/limits.md).
-    // Cost: 0.2 us, and some nanoseconds for each thread and each of its stacks in the window.
+    // Cost: 0.1 us, and some nanoseconds for each thread and each of its stacks in the window.
     allocation_counts counts() const noexcept;
 
     // Returns what is alive now. The window stays open. If there is no memory for the rows, the
-    // snapshot says so (info().not_recording) and still has the totals.
+    // snapshot says so (info().not_recording) and still has the totals. Other threads may go on.
+    // Cost: about 1.5 us for each stack whose names are known. The first call in a process reads
+    // debug information, which takes from 20 ms to a second or more (docs/performance.md).
     snapshot stats() const;
 
     // Returns what is alive now. Then the window starts anew as if it had just been opened: it
-    // forgets what was reported, and counts() begin at zero again. (This is memprof's stats!) If
-    // there is no memory even for the totals, it forgets nothing.
+    // forgets what was reported, and counts() begins at zero again. (This is memprof's stats!) If
+    // there is no memory even for the totals, the window forgets nothing.
     snapshot stats_and_forget();
 
     // Ends the window. Later calls of stats() and stop() repeat this last snapshot.
@@ -1472,7 +1478,7 @@ private:
     snapshot last_;
 };
 
-// The same as free functions, over one process-wide window.
+// The same as free functions, for one window of the whole process. Any thread may call them.
 ALLOCSCOPE_EXCEPTIONS_TAG void start(
     const options& wanted = {});  // no effect while it is already started
 snapshot stats();                 // before the first start() the snapshot says so
@@ -1488,8 +1494,8 @@ snapshot track(Work&& work) {
     return window.stop();
 }
 
-// While an object of this class lives, what its thread allocates is charged to nobody. Frees are
-// still seen. Objects may be nested.
+// While an object of this class lives, no window is charged with what its thread allocates. Frees
+// are still seen. Objects may be nested. The thread that made an object must destroy it.
 class pause_recording {
 public:
     [[nodiscard]] pause_recording() noexcept;
@@ -1653,12 +1659,12 @@ public:
     allocation_limit live_bytes{};
 };
 
-// Checks whether the window has kept to the budget up to now; after stop(), until then. The window
-// stays open. The check fails at the first limit that is broken.
+// Checks whether the window has kept to the budget up to now, or up to stop() if it has been
+// stopped. An open window stays open. The result reports the first limit that is broken.
 //
 // Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
 // limits exclude each other (-fno-exceptions: prints the message and aborts).
-// Cost: as counts(). A check that fails also names stacks, which takes milliseconds.
+// Cost: that of scope::counts(). A check that fails also names stacks, which takes milliseconds.
 ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
 
 // definitions
@@ -1933,7 +1939,7 @@ public:
     using callback = void (*)(const check_result& found, void* context);
 
     static on_violation report() noexcept { return on_violation{action::report}; }  // to stderr
-    static on_violation abort() noexcept { return on_violation{action::abort}; }    // report first
+    static on_violation abort() noexcept { return on_violation{action::abort}; }  // after a report
     static on_violation throw_error() noexcept { return on_violation{action::throw_error}; }
     static on_violation call(callback function, void* context = nullptr) noexcept {
         on_violation made{action::call};
@@ -2025,7 +2031,8 @@ public:
         const options& wanted = {})
         : budget_guard("budget", budget, wanted_action, wanted) {}
 
-    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
+    // Does what finish() does, unless finish() was called. Throws nothing: with throw_error() it
+    // reports instead.
     ~budget_guard() {
         if (!is_finished_) action_.act_in_destructor(judge(detail::after_stats::end));
     }
@@ -2037,8 +2044,8 @@ public:
         return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
     }
 
-    // Ends the block, and takes the action if the budget was broken. Later calls return an empty
-    // result that has not passed.
+    // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
+    // violation_error. Later calls return an empty result that has not passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return check_result{};
         is_finished_ = true;
@@ -2150,8 +2157,8 @@ struct fault_reader;
 }  // namespace detail
 
 // The common part of the classes below. Their constructors throw std::invalid_argument when a
-// number makes no sense, when 16 objects are alive already, and when operator new is not replaced,
-// so that nothing could fail (-fno-exceptions: prints the message and aborts).
+// number makes no sense, when 16 such objects are alive already, and when operator new is not
+// replaced, because then nothing could fail (-fno-exceptions: prints the message and aborts).
 class injected_fault {
 public:
     std::uint64_t seen() const noexcept { return engine_->state_of_plan(plan_).seen; }
@@ -2178,8 +2185,8 @@ public:
         detail::typed_number nth, detail::typed_number times = 1, threads from = threads::current);
 };
 
-// Makes each allocation fail that would go beyond so many bytes. The limit is on the sum of all
-// requests: frees are not subtracted.
+// Makes each allocation fail that would bring the sum of all requests above so many bytes. Frees
+// are not subtracted.
 class fail_after_bytes : public injected_fault {
 public:
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(
@@ -2297,19 +2304,19 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 struct leak_options {
-    detail::typed_number objects = 0;  // how many may stay alive, beside those expected
-    // How many must stay alive: for known leaks, so that the check notices when they are gone.
+    detail::typed_number objects = 0;  // how many may stay alive besides the expected ones
+    // How many must stay alive. It is for known leaks: the check then notices when they are gone.
     detail::typed_number least_objects = 0;
     // How many bytes may stay alive. With objects = 0 and bytes set, only the bytes count.
     detail::typed_number bytes = ~std::uint64_t{0};
-    // Leaks that are expected: lines of "leak:<pattern>". Blank lines and lines that begin with #
-    // are comments. A pattern fits an object when it is part of the function, file or module of any
-    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. The text
-    // must stay valid until the check.
+    // The expected leaks: lines of "leak:<pattern>". Blank lines and lines that begin with # are
+    // comments. A pattern fits an object if it is part of the object's type, or of the function,
+    // file or module of any frame of its stack; * stands for any text, ^ and $ for the ends. The
+    // text must stay valid until the check.
     const char* expected = "";
-    // Does the same with a function of yours, which is called for each stack that left something
-    // alive. It may run on any thread that makes a check, under a lock. It must not use allocscope
-    // or throw.
+    // A function of yours that says whether a leak is expected. It is called for each stack that
+    // left something alive, on the thread that makes the check, under a lock. It must not use
+    // allocscope or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;  // passed to is_expected
     options window = {};                     // whose allocations, and how deep the stacks are
@@ -2338,7 +2345,7 @@ struct expected_leaks {
 
 class leak_check {
 public:
-    // Starts the window. Throws std::invalid_argument when a tolerance is negative, a line of
+    // Starts the window. Throws std::invalid_argument when a number is negative, a line of
     // `expected` is not understood, or the window's options are out of range (-fno-exceptions:
     // prints the message and aborts).
     [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(
@@ -2347,13 +2354,14 @@ public:
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // Returns what is alive now. The window stays open. After finish(), returns an empty result.
+    // Judges what is alive now. The window stays open. After finish(), returns an empty result that
+    // has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not pass.
     check_result check() const { return judge(detail::after_stats::go_on); }
-    // Ends the window. Later calls return an empty result that has not passed.
+    // Ends the window and judges what is alive. Later calls return an empty result that has not
+    // passed.
     check_result finish();
-    // Does the same, but judges by these options instead of the constructor's; `window` and
-    // `warm_up_runs` have no effect here. For options that are known only when the work has been
-    // done.
+    // Does the same, but judges by these options instead of the constructor's, for limits that are
+    // known only when the work is done. `window` and `warm_up_runs` have no effect here.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish(const leak_options& instead);
 
     allocation_counts counts() const noexcept { return window_.counts(); }
@@ -2407,7 +2415,8 @@ public:
         const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
         const leak_options& wanted = {})
         : leaks_(name, wanted), action_(wanted_action) {}
-    // Does what finish() does, unless that was called. Throws nothing, even with throw_error().
+    // Does what finish() does, unless finish() was called. Throws nothing: with throw_error() it
+    // reports instead.
     ~leak_guard() {
         if (!is_finished_) action_.act_in_destructor(leaks_.finish());
     }
@@ -2415,6 +2424,8 @@ public:
     leak_guard& operator=(const leak_guard&) = delete;
 
     check_result check() const { return leaks_.check(); }
+    // Ends the window, and takes the action if the check failed; with throw_error() that throws
+    // violation_error.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         is_finished_ = true;
         check_result found = leaks_.finish();
@@ -2634,13 +2645,13 @@ struct sweep_options {
 // The result of a sweep. Copying shares it.
 class fault_sweep {
 public:
-    // All runs were good, and every allocation failed in one of them.
+    // True if all runs were good and each allocation failed in one of them.
     bool passed() const noexcept { return result_.passed(); }
     explicit operator bool() const noexcept { return passed(); }
     const char* message() const noexcept { return result_.message(); }
     const check_result& result() const noexcept { return result_; }
 
-    // Every run, in order. In the last one nothing failed.
+    // The runs, in order. In the last one no allocation failed.
     std::size_t size() const noexcept { return data_ != nullptr ? data_->run_count : 0; }
     const fault_run* begin() const noexcept { return data_ != nullptr ? data_->runs : nullptr; }
     const fault_run* end() const noexcept { return begin() + size(); }
@@ -2776,9 +2787,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// Holds for every snapshot taken from now on, in the whole process. The same pattern again changes
-// nothing. Throws std::invalid_argument when the pattern is null, empty, longer than 255
-// characters, matches everything, or is the 65th (-fno-exceptions: prints the message and aborts).
+// Adds a pattern for every snapshot that the process takes from now on. A pattern that is known
+// already changes nothing. Throws std::invalid_argument when the pattern is null, empty or longer
+// than 255 characters, matches everything, or is the 65th (-fno-exceptions: prints the message and
+// aborts).
 ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
 
 // definitions
@@ -2820,9 +2832,9 @@ public:
     [[nodiscard]] no_allocation_guard(const char* name, forbidden what)
         : no_allocation_guard(name, on_violation::report(), what) {}
 
-    // Without the hooks nothing can be watched. Then the action is taken with a result that says
-    // so. A broken guard with throw_error() reports here, unless finish() was called or the
-    // exception has not been handled yet.
+    // Ends the guard. Without the hooks nothing can be watched; then the action is taken here, with
+    // a result that says so. A broken guard with throw_error() reports here, unless finish() was
+    // called or its exception has not been handled yet.
     ~no_allocation_guard();
     no_allocation_guard(const no_allocation_guard&) = delete;
     no_allocation_guard& operator=(const no_allocation_guard&) = delete;
@@ -4274,8 +4286,8 @@ ALLOCSCOPE_INLINE std::size_t address_space_limit() noexcept {
     return limit.rlim_cur;
 }
 
-// Makes a reservation of reserve_pages() longer. The pages keep what they hold, but may move. Null:
-// refused, and nothing has changed.
+// Extends a reservation of reserve_pages(). The pages keep their contents, but may move. Returns
+// null when the kernel refuses; nothing has changed then.
 ALLOCSCOPE_INLINE void* lengthen_reservation(void* pages, std::size_t bytes,
                                              std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
@@ -4340,7 +4352,7 @@ ALLOCSCOPE_COLD_END
 #include <cstdlib>
 #include <cstring>
 
-// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+// arena.hpp - memory for one request: pieces are taken one by one and released all at once.
 
 #ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
 #define ALLOCSCOPE_PLAIN_ARENA_HPP
@@ -4389,8 +4401,8 @@ public:
         return piece;
     }
 
-    // Makes the piece that was handed out last longer in place. Returns false when that is
-    // impossible.
+    // Extends a piece in place, if it is the one that was handed out last. Returns false when that
+    // is impossible.
     bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
         const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
         const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
@@ -4401,7 +4413,7 @@ public:
         return true;
     }
 
-    // Makes a piece longer that has a block of its own: the kernel moves its pages, and nothing is
+    // Extends a piece that has a block of its own: the kernel moves its pages, and nothing is
     // copied. Returns null when the piece has no such block, or when the kernel refuses.
     void* move_and_extend(void* piece, std::size_t wanted) noexcept;
 
@@ -4520,9 +4532,9 @@ ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
     if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
-// For work in steps, each of which needs memory only for itself. The destructor gives back
-// everything that was taken from the arena since the object was made. What was made before must not
-// grow meanwhile.
+// For work in steps that need memory only for themselves. The destructor gives back everything that
+// was taken from the arena since the object was made. Lists and texts that were made before must
+// not grow meanwhile.
 class borrowed_memory {
 public:
     explicit borrowed_memory(arena& memory) noexcept
@@ -6310,7 +6322,7 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
     }
 }
 
-// Makes room for so many entries, so that nothing moves until there are more.
+// Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t slots = 16;
     while (slots < entries * 2) slots *= 2;
@@ -6378,7 +6390,7 @@ public:
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
-    // Says that this key will be asked for soon.
+    // Loads the slot of this key into the cache, because find() will need it soon.
     ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
         if (raw_.count != 0) __builtin_prefetch(raw_.slots + (hash_of_key(key) & (raw_.count - 1)));
     }
@@ -7959,7 +7971,7 @@ namespace detail {
 // True in the preload library: the process records by itself, from its first event on.
 constexpr bool begins_with_first_event = ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT != 0;
 
-// What a thread does with an allocation: the greatest value that any window which watches it wants.
+// What a thread does with an allocation: the greatest value that a window watching it wants.
 // As an exception, samples and numbers together give stacks, because neither can serve the other.
 enum class charge : std::uint32_t {
     nothing,              // no window watches this thread; frees are still seen
@@ -8289,9 +8301,9 @@ public:
         return true;
     }
 
-    // Before there is a second thread, and when nobody else gets addresses of the area from the
-    // kernel: from now on only what is in use is mapped, and a little more. Where a mapping cannot
-    // be made longer at its place, as under Valgrind, the area loses its last part and the rest
+    // From now on only the part in use is mapped, and a little more. Called before there is a
+    // second thread, while nobody else gets addresses of the area from the kernel. Where a mapping
+    // cannot be extended in place, as under Valgrind, the area loses its last part and the rest
     // stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
@@ -8317,7 +8329,7 @@ public:
         }
     }
 
-    // Unmaps the area and what lies before it from `first` on: there is none any more.
+    // Unmaps the area, and everything from `first` to its beginning. There is no area afterwards.
     void give_up(void* first) noexcept {
         const auto begin = reinterpret_cast<std::uintptr_t>(first);
         if (is_trimmed_ && reserved_ != 0) {
@@ -8358,37 +8370,37 @@ private:
     mapping_edge pages_;           // what take() gives is mapped up to here
     std::uintptr_t reserved_ = 0;  // what reserve() gave; 0: nothing
     std::uintptr_t reserved_end_ = 0;
-    mapping_edge opened_;  // of that
+    mapping_edge opened_;  // the reserved addresses are opened up to here
     bool is_trimmed_ = false;
 };
 
 ALLOCSCOPE_HIDDEN inline lasting_area lasting;
 
-// As reserve_addresses.
+// Like reserve_addresses(), but lasting if there is an area. The same holds for those below.
 inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_addresses(bytes);
     return is_mapping_refused() ? nullptr : lasting.reserve(bytes);
 }
 
-// As open_pages, for what that gave.
+// Like open_pages(), for addresses from reserve_lasting_addresses().
 inline bool open_lasting_pages(void* pages, std::size_t bytes) noexcept {
     return lasting.exists() ? lasting.open(pages, bytes) : open_pages(pages, bytes);
 }
 
-// As reserve_pages.
+// Like reserve_pages().
 inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
     if (!lasting.exists()) return reserve_pages(bytes);
     return is_mapping_refused() ? nullptr : lasting.take(bytes);
 }
 
-// As map_pages.
+// Like map_pages().
 ALLOCSCOPE_INLINE void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
 }
 
-// As empty_pages.
+// Like empty_pages().
 inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
     if (!lasting.holds(pages)) return empty_pages(pages, bytes);
     const int saved_errno = errno;
@@ -8396,7 +8408,7 @@ inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// As return_reservation.
+// Like return_reservation(); pages of an area only become empty.
 inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
     if (!lasting.holds(pages)) return return_reservation(pages, bytes);
     empty_lasting_pages(pages, bytes);
@@ -13138,7 +13150,7 @@ struct process_state {
     void (*mend_child)() noexcept = nullptr;
     atomic<bool> are_sums_moving{false};  // under the control lock
     atomic<bool> is_releasing{false};     // likewise: tables are being given back
-    bool are_names_torn = false;          // naming lock: the book was left half written
+    bool are_names_torn = false;          // under the naming lock: the book is half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
     bool is_reclaim_put_off = false;      // until the reader is done
@@ -14282,7 +14294,7 @@ ALLOCSCOPE_RARE_END
 
 #include <time.h>
 
-// clocks.hpp - the time: since some moment in the past, and since 1970.
+// clocks.hpp - the time in nanoseconds: monotonic, and since 1970.
 
 #ifndef ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 #define ALLOCSCOPE_PLATFORM_CLOCKS_HPP
@@ -14461,8 +14473,8 @@ inline double draw_exponential(random_source& random) noexcept {
     return -__builtin_log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
-// Bytes up to and including the sampled one: 1 to longest_sample_gap. With a mean of 1 or 0 the gap
-// is always 1, so everything is recorded. Takes about 20 ns.
+// Returns the number of bytes up to and including the sampled one: 1 to longest_sample_gap. With a
+// mean of 1 or 0 the gap is always 1, so everything is recorded. Cost: about 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
     const double gap = draw_exponential(random) * static_cast<double>(mean);
@@ -14910,7 +14922,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
-// own_value.hpp - reads a variable that only the calling thread writes.
+// own_value.hpp - reads a variable that no thread but the calling one writes.
 
 #ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
 #define ALLOCSCOPE_BASE_OWN_VALUE_HPP
@@ -16573,7 +16585,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-// Control lock. Makes what all process-wide windows together want the current view.
+// Control lock. Publishes a new view: what all process-wide windows together want now.
 inline void publish_view() noexcept {
     const window_wish wish = process.windows.demand().together();
     view next;
@@ -17127,8 +17139,8 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
     return births;
 }
 
-// What may stay mapped after the last window, so that a suite of small windows does not map and
-// unmap all the time. At most 2 MiB are promised; the difference is for what is not counted here.
+// How much may stay mapped after the last window, so that a suite of small windows does not map and
+// unmap all the time. The promise is 2 MiB; the difference is for memory that is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 inline void remember_losses() noexcept {
@@ -17211,8 +17223,8 @@ inline void draw_anew_in_child() noexcept {
     }
 }
 
-// Control lock. Counts again what the windows of the calling thread alone want, from the open
-// windows.
+// Control lock. Computes again, from the open windows, what the windows of the calling thread alone
+// want.
 inline void count_own_demand_anew() noexcept {
     thread_state* own = current_state();
     if (own == nullptr) return;
@@ -17384,8 +17396,8 @@ inline void announce(const open_window& window, int change) noexcept {
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
 
-// Control lock. The window begins at `opened_at`. If it begins anew, it began at `before` the last
-// time. Its peak is followed, unless that of another window is.
+// Control lock. Follows the peak of a window that begins at `opened_at`, unless the peak of another
+// window is followed already. If this window begins anew, `before` is when it began the last time.
 inline void follow_peak(const open_window& window, std::uint64_t before,
                         std::uint64_t opened_at) noexcept {
     followed_peaks& followed = process.followed;
@@ -17495,8 +17507,8 @@ inline bool is_any_event_alive() noexcept {
     return false;
 }
 
-// Control lock. When only sampled windows are open and nothing is alive that was recorded
-// otherwise, a free again needs only one test of its address. Tried whenever a window closes.
+// Control lock. Called whenever a window closes. If only sampled windows are open, and all live
+// objects with a record are samples, a free needs only one test of its address again.
 inline void look_up_frees_no_more() noexcept {
     if (!process.sees_every_event || process.windows_of_every_event != 0) return;
     // No thread may be about to record an event under the old view.
@@ -17817,7 +17829,7 @@ struct window_facts {
     std::uint32_t slot = 0;
     recording how = recording::exact;
     retired_births retired;
-    std::uint64_t peak_bytes = 0;  // when the window has begun anew since; else found at the end
+    std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
     std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
 };
 
@@ -28101,11 +28113,11 @@ ALLOCSCOPE_INLINE void set_exact(Row& row) noexcept {
 }
 
 // How far an interval reaches below and above its number, while numbers are added and subtracted.
-// The distances are added as if at right angles, which is right for estimates that do not depend on
-// each other (the method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of
-// confidence limits about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one
-// window do depend on each other, because they share samples: their interval is wider than it need
-// be.
+// The sum of distances is the root of the sum of their squares. This is right for estimates that do
+// not depend on each other (the method of variance estimates recovery: G. Y. Zou, A. Donner,
+// "Construction of confidence limits about effect measures", Statistics in Medicine 27, 2008). Two
+// snapshots of one window share samples, so their estimates do depend on each other, and the
+// interval of their difference is wider than necessary.
 class interval_reach {
 public:
     void meet(const estimate& number, bool is_added) noexcept {
@@ -28847,7 +28859,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// stacks_of_difference.hpp - merges the stacks of two snapshots: what each has more or less.
+// stacks_of_difference.hpp - subtracts the stacks of an earlier snapshot from those of a later one.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 #define ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
@@ -28953,7 +28965,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
-// snapshot_difference.hpp - what a snapshot has more than an earlier one, place by place.
+// snapshot_difference.hpp - subtracts an earlier snapshot from a later one, place by place.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
@@ -29107,7 +29119,7 @@ inline void merge_losses(const snapshot::window_info& info, list<snapshot::loss>
     }
 }
 
-// `snapshot{}` as one of the two means "nothing"; this does not make the result doubtful.
+// If one of the two is `snapshot{}`, it means "nothing", and the result is as certain as the other.
 ALLOCSCOPE_INLINE bool is_no_window(const snapshot_data& data) noexcept {
     return data.release == nullptr &&
            std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
@@ -30756,7 +30768,7 @@ inline object_sum drop_first_use(live_window& window) {
     return dropped;
 }
 
-// Keeps only the sites that are leaks. Returns the sum of what first uses made.
+// Keeps only the sites that are leaks. Returns the sum of the objects that first uses made.
 inline object_sum drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
                                 const check_request& asked) {
     if (asked.is_expected != nullptr) {
@@ -30847,7 +30859,7 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-// Events of this session that no number contains: because of them a broken limit may seem kept.
+// Events of this session that are in no number, so that a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
     const loss_reason in_no_number[] = {
@@ -30918,7 +30930,7 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     const allocation_counts counts = counts_now(asked.window);
     check_block made{counts};
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
-    // Some of what is alive may be expected by name. So if a least is set, only the rows tell
+    // Some of the live objects may be expected by name. So if a least is set, only the rows tell
     // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
@@ -30929,7 +30941,7 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
-    // A user who requires a number of leaks may also mean those of statics.
+    // A user who requires a number of leaks may count objects of statics among them.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {
@@ -31036,7 +31048,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 
-// guard_violation.hpp - arms guards, and handles and reports their violations.
+// guard_violation.hpp - arms guards, and reports their violations.
 
 #ifndef ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 #define ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
@@ -31132,7 +31144,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     return true;
 }
 
-// The program cannot go on: a pointer to a guard that no longer exists would remain.
+// Ends the program, because a pointer to a guard that no longer exists would remain.
 [[noreturn]] inline void refuse_foreign_guard() {
     const char sentence[] =
         "allocscope: a no_allocation_guard was destroyed by a thread other than its own; keep it"
@@ -31309,7 +31321,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
 
-// fault_sweep.hpp - keeps the results of runs in which one allocation after the other fails.
+// fault_sweep.hpp - keeps the results of runs in each of which one allocation fails.
 
 #ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 #define ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
@@ -32849,8 +32861,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// What attach_hooks() did. A word is memory through which a module calls a function, or a variable
-// whose initial value is the address of the function.
+// What attach_hooks() did. A word is memory through which a module calls one of the functions, or a
+// variable whose initial value is the address of one.
 struct attached_hooks {
     bool is_attached = false;
     const char* refusal = "";         // why hooks are not attached; "" when they are
@@ -32860,10 +32872,10 @@ struct attached_hooks {
 };
 
 // From now on windows see the calls of malloc and its family that the program, its libraries and
-// the C library make. What an operator allocates stays one event of the operator. This function is
-// only for programs that include operator_new_delete.hpp. It has no effect and says why where
-// malloc is already replaced, in a plugin whose program has the operators, under a sanitizer, and
-// where the operators are in a library that may be unloaded.
+// the C library make. An allocation by an operator stays one event, the operator's. This function
+// is only for programs that include operator_new_delete.hpp. It has no effect, and `refusal` says
+// why, where malloc is already replaced, in a plugin whose program has the operators, under a
+// sanitizer, and where the operators are in a library that may be unloaded.
 //
 // Libraries that are loaded later are found at the next dlsym() or dlvsym() of any module, when a
 // window opens, at stats(), and when attach_hooks() is called again. Calls that they make earlier
@@ -32873,9 +32885,9 @@ struct attached_hooks {
 // since the last call.
 inline attached_hooks attach_hooks() noexcept;
 
-// Restores what each word held, wherever the word still leads to allocscope. Blocks may be freed
-// before and after. Returns whether hooks were attached. Other threads may be inside the hooks
-// meanwhile.
+// Restores the earlier value of each word that still leads to allocscope. Returns whether hooks
+// were attached. Blocks that were allocated while hooks were attached may be freed afterwards, and
+// the other way round. Other threads may be inside the hooks meanwhile.
 inline bool detach_hooks() noexcept;
 
 // definitions
@@ -33026,8 +33038,8 @@ inline void report_free(const void* pointer, const char* pool) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
-// Why reports of this module are not recorded, whatever windows are open; "" when they are
-// recorded.
+// Why reports of this module are never recorded, whatever windows are open; "" if windows record
+// them.
 inline const char* reports_refusal() noexcept;
 
 // definitions
@@ -38406,7 +38418,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
-// large_pages.hpp - asks for large pages for memory that will be written from end to end.
+// large_pages.hpp - requests large pages for memory that will be written from end to end.
 
 #ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
@@ -39003,7 +39015,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
 
-// memory_use.hpp - what the resident memory of a process consists of: parts that add up to it.
+// memory_use.hpp - the parts of a process's resident memory, which add up to it.
 
 #ifndef ALLOCSCOPE_BASE_MEMORY_USE_HPP
 #define ALLOCSCOPE_BASE_MEMORY_USE_HPP
@@ -49090,10 +49102,10 @@ inline bool free_in_child(std::mutex& lock) noexcept {
 
 }  // namespace detail
 
-// A scope that keeps a time series: points where mark() is called and, if asked for, one every so
+// A scope that keeps a time series: a point for each call of mark() and, on request, one every so
 // many milliseconds. At most 4096 points are kept: when there are more, every second one without a
-// mark is dropped. A forked child has the points up to the fork and no thread; its marks are
-// points, too.
+// mark is dropped. A forked child has the points up to the fork and no sampling thread; its marks
+// are points, too.
 class timed_scope {
 public:
     // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
@@ -49110,8 +49122,8 @@ public:
     void mark(const char* name) noexcept;
     bool is_sampling() const noexcept { return has_thread_.load(); }
 
-    // The same as those of scope. The snapshots have the points up to then; stats_and_forget()
-    // begins the series anew.
+    // These do what they do in scope. A snapshot has the points up to its own moment, which is the
+    // last one. stats_and_forget() begins the series anew.
     allocation_counts counts() const noexcept { return window_.counts(); }
     snapshot stats();
     snapshot stats_and_forget();

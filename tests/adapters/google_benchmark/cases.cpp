@@ -99,6 +99,17 @@ void label_among_counters(benchmark::State& state) {
 }
 BENCHMARK(label_among_counters)->MinTime(0.01);
 
+// A label of several threads: one of them has allocated it, and nobody knows which. So it counts.
+void label_and_leak(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+    }
+    touch(new int);
+    state.SetLabel("a label that is too long to be kept inside of a string");
+}
+BENCHMARK(label_and_leak)->Name("leak_with_label")->MinTime(0.01);
+BENCHMARK(label_and_leak)->Name("leak_with_label_in_threads")->Iterations(10)->Threads(2);
+
 // The first thread allocates in each iteration, the others never: the counters add and divide.
 void one_of_four(benchmark::State& state) {
     allocscope::benchmark_scope memory{state};

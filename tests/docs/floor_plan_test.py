@@ -2,8 +2,8 @@
 """include/allocscope/README.md shows the rooms and headers that are there, and no others.
 
 Each room has a heading with its floor, as in ROOMS of cmake/scripts/lints/rooms.py, and below it
-one line for each of its headers. --update adds the lines that are missing, in the words of the
-header's card, and takes out those of headers that are gone.
+one line for each of its headers, with the sentence of the header's card. --update writes these
+lines.
 """
 
 import pathlib
@@ -28,7 +28,12 @@ def headers_of(room):
 def words_of(header):
     """The sentence of the card: `// file.hpp - the sentence.`"""
     first = header.read_text(encoding="utf-8").split("\n", 1)[0]
-    return first.split(" - ", 1)[1].rstrip(".")
+    words = first.split(" - ", 1)[1]
+    return words if words.endswith("...") else words.rstrip(".")
+
+
+def items_of(room):
+    return [f"- `{name}`: {words_of(path)}" for name, path in sorted(headers_of(room).items())]
 
 
 def sections_of(text):
@@ -46,13 +51,10 @@ def sections_of(text):
 
 def updated(room, lines):
     """The lines of a room's section with one line for each of its headers."""
-    headers = headers_of(room)
-    known = {ITEM.match(line).group(1): line for line in lines if ITEM.match(line)}
-    items = [known.get(name, f"- `{name}`: {words_of(headers[name])}") for name in sorted(headers)]
     others = [line for line in lines if not ITEM.match(line)]
     while others and not others[-1]:
         others.pop()
-    return [*others, "", *items, ""]
+    return [*others, "", *items_of(room), ""]
 
 
 def problems_of(text):
@@ -72,6 +74,9 @@ def problems_of(text):
                    f"{room}/{name} is not listed") + ": --update mends it"
         if len(listed) != len(set(listed)):
             yield f"{room}/ lists a header twice"
+        for line in sorted(set(lines) - set(items_of(room))):
+            if ITEM.match(line):
+                yield f"{room}/ has other words than the card: {line}: --update mends it"
     for room in sorted({"root", *ROOMS} - set(seen)):
         yield f"the room {room}/ has no section"
 
@@ -80,6 +85,7 @@ def main():
     text = PAGE.read_text(encoding="utf-8")
     assert list(problems_of("### 0 attic: x\n"))[0].startswith("attic/ has no floor")
     assert "base/none.hpp is not there" in "\n".join(problems_of("### 0 base\n- `none.hpp`: x\n"))
+    assert "other words" in "\n".join(problems_of("### 0 base\n- `options.hpp`: x\n"))
     if "--update" in sys.argv:
         lines = [line for _, room, part in sections_of(text)
                  for line in (part if room is None else updated(room, part))]

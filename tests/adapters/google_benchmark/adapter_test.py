@@ -130,7 +130,7 @@ def leaks_fail():
 
     # What a label keeps is known in one thread only.
     text = run(GATED, ["leak_with_label"], code=1)[1]
-    expect(re.search(r"leak_with_label .*still alive: 1 object of 4 bytes", text), text)
+    expect(re.search(r"leak_with_label/.*still alive: 1 object of 4 bytes", text), text)
     expect(re.search(r"label_in_threads/.*still alive: 3 objects of 63 bytes", text), text)
 
     # CSV: also when the first run fails, whose counters make the header.
@@ -172,7 +172,10 @@ def leaks_fail():
 
 def caches_and_errors_of_others():
     run(GATED, ["fills_cache"], code=0)
-    run(GATED, ["fills_cache_already_full"], code=1)  # alone it is the first call
+    # Alone it is the first call, so its first repetition leaks. Each one has its own numbers.
+    runs = json_runs(GATED, ["fills_cache_already_full"], "--benchmark_repetitions=2", code=1)
+    used = [entry["max_bytes_used"] for entry in runs["fills_cache_already_full/iterations:1"]]
+    expect(used == [133, 0], used)
     text = run(GATED, ["fails_itself"], code=1)[1]
     expect("'an error of its own'" in text, text)
     text = run(GATED, ["empty/"], "--no_such_flag", code=1)[2]
@@ -251,6 +254,7 @@ def the_evidence_is_where_the_message_says():
     for names, program, files in ((["within_budget/too_many", "within_budget/kept"], GATED, 1),
                                   (["within_budget/too_large"], GATED, 1),  # of three repetitions
                                   (["leaks_often"], GATED, 1), (["leaks_often"], OWN_MAIN, 1),
+                                  (["fails_itself"], OWN_MAIN, 0),  # of an error of its own: none
                                   (["within_budget/kept", "warms_up"], GATED, 0)):
         with tempfile.TemporaryDirectory() as folder:
             code = 0 if files == 0 or program == OWN_MAIN else 1

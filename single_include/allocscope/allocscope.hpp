@@ -33788,7 +33788,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <string>
 #include <string_view>
 
-// framework_stacks.hpp - tells from a stack whether a test framework allocated or a test.
+// framework_stacks.hpp - decides by its stack whether an object is a test framework's own.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
@@ -33894,9 +33894,9 @@ struct framework_names {
     const char* space;           // the namespace of the framework with its colons: "testing::"
     const char* const* runners;  // how the functions between main and a test begin
     const char* const* callers;  // other functions that may call a test's function directly
-    const char* keepers;         // keep what user functions that they call make; or null
+    const char* keepers;         // call user functions and keep what these make; or null
     const char* printers;        // print into buffers through the user's operator<<; or null
-    const bool* holds_output;    // if true, the buffer of every stream is one of these; or null
+    const bool* holds_output;    // true: the framework owns the buffer of each stream; or null
 };
 
 inline bool begins_with_any(const snapshot::frame& frame, const char* const* names) noexcept {
@@ -33906,9 +33906,9 @@ inline bool begins_with_any(const snapshot::frame& frame, const char* const* nam
     return false;
 }
 
-// Whether a frame is one of the runners or callers. Such a frame is innermost if the test's
-// function is not on the stack: the function was inlined and there is no debug information, or it
-// made a tail call into the standard library. What was allocated is then the test's.
+// Whether a frame is one of the runners or callers. If such a frame is innermost, the test's own
+// function is not on the stack: it was inlined and there is no debug information, or it made a tail
+// call into the standard library. The object is then the test's.
 inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
     return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
 }
@@ -34236,10 +34236,10 @@ inline running_test test_that_runs;
 }  // namespace detail
 
 // At the end of this test exactly `objects` objects must be alive, or at least `least` and at most
-// `most`, not counting those that a pattern fits. Several calls add up. In a test it throws
-// std::invalid_argument if a number is negative or the least is more than the most
-// (-fno-exceptions: prints it and aborts). As a decorator it fails each pass through the case with
-// the same message.
+// `most`. Objects that a pattern fits do not count. The numbers of several calls are added. In a
+// test, the call throws std::invalid_argument if a number is negative or the least is more than the
+// most (-fno-exceptions: prints the message and aborts). As a decorator it fails each pass through
+// the case with the same message.
 ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(detail::typed_number least,
                                                                   detail::typed_number most) {
     const pause_recording pause;
@@ -36491,8 +36491,8 @@ struct numbered_frames {
     }
 };
 
-// What a book calls the frames of a source, by the numbers that the source gives them. So each
-// frame is looked up once.
+// Maps the numbers that a source gives its frames to the numbers of a book. So each frame is looked
+// up only once.
 class numbers_of_frames {
 public:
     explicit numbers_of_frames(arena& memory) noexcept : numbers_(memory) {}
@@ -36512,7 +36512,7 @@ private:
     list<std::uint32_t> numbers_;  // plus 1; 0: not looked up yet
 };
 
-// Of a row, with the number of the user's.
+// The frames of a row, and which of them is the user's.
 struct row_frames {
     numbered_frames frames;
     std::size_t user_frame;
@@ -36534,16 +36534,17 @@ inline const snapshot::frame* side_by_side(const numbered_frames& frames, arena&
 // Stacks whose frames are not laid out in memory.
 struct stack_source {
     const void* of;
-    // All of it but the frames.
+    // A stack without its frames.
     snapshot::stack (*stack)(const void* of, std::size_t number);
-    // For as long as `memory` has them.
+    // The frames of a stack. They are valid until `memory` is released.
     numbered_frames (*frames)(const void* of, std::size_t number, arena& memory);
-    // Of a row, by its position in the snapshot. Null: the rows have their frames.
+    // The frames of a row, by its position in the snapshot. Null: the rows have their frames.
     row_frames (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
+    // One frame, which stays valid; null: the stack has fewer. `depth` counts from the allocation
+    // or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
-    // Says that this one will be asked for soon; past the last it does nothing. Null: no need.
+    // Prepares for a request of this stack. No effect past the last stack. Null: not needed.
     void (*expect)(const void* of, std::size_t number);
     std::size_t count;
     const snapshot::module* modules;
@@ -36568,7 +36569,7 @@ public:
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
 
-    // Without the frames.
+    // Calls work(stack) for each stack, without its frames.
     template <class Work>
     void for_each(const Work& work) const {
         for (std::size_t i = 0; i < count(); ++i) work(stack(i));
@@ -36578,7 +36579,7 @@ public:
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
         arena memory;
-        memory.allocate(1);  // else its first block would come and go with each stack
+        memory.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
             if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);
@@ -36586,7 +36587,7 @@ public:
         }
     }
 
-    // Of one stack, by its number. The frames are there for as long as `memory` has them.
+    // One stack, by its number. Its frames are valid until `memory` is released.
     snapshot::stack stack(std::size_t number) const {
         return source_ != nullptr ? source_->stack(source_->of, number) : first_[number];
     }
@@ -36594,7 +36595,7 @@ public:
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
         return laid_out_frames(first_[number]);
     }
-    // For those who look at few frames of many stacks.
+    // One frame. For code that looks at few frames of many stacks.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
                                     bool is_from_main) const {
         if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);
@@ -37322,7 +37323,7 @@ namespace detail {
 enum class frames_differ_by {
     address,  // two calls on one line are different frames
     place,    // function, file and line; if the function is unknown, module and offset
-    texts     // all but the addresses, which are others in each process, and the column
+    texts     // everything but the address, which differs between processes, and the column
 };
 
 struct frame_key {
@@ -42048,8 +42049,8 @@ struct call_tree_options {
     frames_differ_by identity = frames_differ_by::place;
     // A node with fewer live bytes has no children; in a difference, a node with a smaller change.
     std::uint64_t least_bytes = 0;
-    // Only so many nodes, the largest by `value`, will be looked at; 0: all. In a difference all
-    // of them have their children, which may be larger than they are.
+    // How many nodes the caller will look at, the largest by `value`; 0: all. In a difference every
+    // node gets its children, because they may be larger than the node.
     std::size_t most_nodes = 0;
     stack_value value = stack_value::live_bytes;
 };
@@ -42079,7 +42080,7 @@ public:
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
           wanted_(wanted) {
-        scratch_.allocate(1);  // else its first block would come and go with each node
+        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
         order_.resize(stacks.count());
@@ -42136,7 +42137,7 @@ private:
 
     bool is_choosing() const noexcept { return wanted_.most_nodes != 0 && !is_difference_; }
 
-    // Of equal nodes the first ones are the largest.
+    // Notes the size of a node. Of equal nodes, the first ones count as larger.
     void meet_size(std::size_t number) {
         if (!is_choosing()) return;
         const std::uint64_t size = nodes_[number].inclusive[wanted_.value];
@@ -42168,7 +42169,7 @@ private:
         const std::uint32_t frame_number = frames_.number_of(frame);
         if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
         std::uint32_t& known = child_of_frame_[frame_number];
-        // A number that another node has left here is smaller.
+        // An entry that belongs to another node has a smaller number.
         if (known < nodes_[parent].first_child) {
             known = static_cast<std::uint32_t>(nodes_.size());
             const std::uint32_t depth = nodes_[parent].depth + 1;
@@ -43276,7 +43277,7 @@ struct grouping;
 
 enum class group_key : int {
     place,     // "main.cpp:12:std::string", as in the rows
-    type,      // "std::string"; "?" for all whose type is not known
+    type,      // "std::string"; "?" for all stacks whose type is not known
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
     module,    // the program or library that the user's frame lies in, by its file name; those of
@@ -43628,7 +43629,7 @@ public:
                           {{}, name, {}}});
     }
 
-    // The wholes of the shares: the live bytes, and the bytes at the peak.
+    // Sets the numbers that shares are parts of: the live bytes, and the bytes at the peak.
     void set_whole(std::uint64_t bytes, std::uint64_t peak_bytes) noexcept {
         whole_ = bytes;
         whole_peak_ = peak_bytes;
@@ -43646,8 +43647,8 @@ public:
         lines_.push_back(made);
     }
 
-    // Numbers of details are left out and names cut, so that no line has more than `width` columns,
-    // if at all possible; those by which the lines are in `order` stay. 0: no limit.
+    // Leaves out columns and cuts names, so that no line has more than `width` columns, if that is
+    // possible. The column by which the lines are in `order` stays. 0: no limit.
     void write(text_out& out, std::size_t width, stack_value order) const {
         std::size_t widths[most_columns] = {};  // 0: left out
         for (const line& each : lines_) {
@@ -43672,8 +43673,8 @@ private:
     static constexpr std::size_t most_columns = 9;
     static constexpr std::size_t least_name = 8;
 
-    // In `room` columns, if at all possible; 0: no limit. What is behind the name is left out if
-    // too little of the name would be left.
+    // Writes a name into `room` columns, if that is possible; 0: no limit. The text behind the name
+    // is left out if too little of the name would be left.
     static void write_name(text_out& out, const line_name& name, std::size_t room) {
         constexpr std::size_t telling_name = 16;
         const std::size_t before = columns_of(name.before);
@@ -43694,7 +43695,7 @@ private:
         line_name name;
     };
 
-    // What is easiest to do without comes first. Returns what the others take.
+    // Leaves out columns, the least important one first. Returns the width of the others.
     std::size_t leave_out(std::size_t (&widths)[most_columns], std::size_t width,
                           stack_value order) const noexcept {
         constexpr std::size_t column_of_value[] = {0, 2, 3, 4, 5, 7};  // of bytes, objects ...
@@ -43876,7 +43877,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     fewer.width = static_cast<std::uint32_t>(width);
     auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
     snapshot_groups groups = rows.group_by(group_key::place, order);
-    if (groups.empty()) return;  // what has come at a place, has gone there
+    if (groups.empty()) return;  // at each place, as much was freed as was allocated
     if (info.is_difference) {
         // Both snapshots usually have the same peak: then temporary allocations say more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
@@ -43888,7 +43889,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     if (order == stack_value::temporary) {
         out << "\nwhat was freed before the next allocation:\n\n";
     } else if (info.is_difference) {
-        out << "\nwhat the peak holds more or less, ";
+        out << "\nchanges of what was alive at the peak, ";
         write_bytes_change(out, info.totals.peak_bytes);
         out << " in all:\n\n";
     } else {
@@ -44146,7 +44147,7 @@ struct row_selection {
     };
     list<const snapshot::row*> shown;
     remainder rest;
-    // The whole of the shares: all bytes; in a difference, all changes without their signs.
+    // The number that shares are parts of: all bytes; in a difference, all changes without signs.
     std::uint64_t byte_magnitude = 0;
 };
 
@@ -46326,7 +46327,7 @@ public:
     list<snapshot::module>& modules() noexcept { return modules_; }
     list<snapshot::thread>& threads() noexcept { return threads_; }
 
-    // Add all stacks with their numbers, or all without.
+    // Either all stacks are added with add(), or all with add_unchanged().
     void add(const snapshot::stack& stack, stack_origin from) {
         snapshot::stack& made = stacks_.push_back(stack);
         made.frames = nullptr;
@@ -46350,7 +46351,7 @@ public:
             side(origins_[number].side).frames(origins_[number].number, memory);
         if (found.numbers == nullptr) return {stack(number).frames, nullptr, found.count, 0};
         if (sides_.size() == 1) return found;
-        // Two sides may have one number for two frames.
+        // Two sides may use the same number for different frames.
         const std::size_t side_number = origins_[number].side;
         list<std::uint32_t> made{memory};
         made.reserve(found.count);
@@ -46367,7 +46368,7 @@ public:
         return found != nullptr ? &moved(*found) : nullptr;
     }
 
-    // Leaves out the stacks that do not fit.
+    // Removes the stacks that do not fit.
     template <class Fits>
     void keep_if(const Fits& fits) {
         std::size_t kept = 0;
@@ -46408,7 +46409,7 @@ public:
         for (std::uint32_t first = 0; first < numbers.size(); ++first) move_ring(numbers, first);
     }
 
-    // Without frames_of_row(): the rows of what was derived have their frames.
+    // The source has no frames_of_row(), because rows of derived stacks have their frames.
     stack_source source() const noexcept {
         return {this,
                 [](const void* of, std::size_t number) { return self(of).stack(number); },
@@ -46427,7 +46428,7 @@ public:
                 threads_.size()};
     }
 
-    // All stacks with their frames; what is not laid out yet goes to `memory`.
+    // All stacks with their frames. Frames that are not laid out yet are copied to `memory`.
     stack_table table(arena& memory) const {
         list<snapshot::stack> laid_out{memory};
         if (!are_laid_out_) {
@@ -46477,9 +46478,9 @@ private:
 
     arena& memory_;
     list<const shown_stacks*> sides_;
-    list<numbers_of_frames*> numbers_;      // of each side: what its frames are called here
-    mutable list<snapshot::frame> frames_;  // of all sides, as far as somebody has asked
-    list<snapshot::stack> stacks_;          // empty if all are as on their sides
+    list<numbers_of_frames*> numbers_;      // of each side: the numbers that its frames have here
+    mutable list<snapshot::frame> frames_;  // of all sides; those that were requested so far
+    list<snapshot::stack> stacks_;          // empty if all are unchanged
     list<stack_origin> origins_;
     list<snapshot::module> modules_;
     list<snapshot::thread> threads_;
@@ -46507,7 +46508,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_DERIVED_STACKS_HPP
 
-// sourced_snapshot.hpp - a snapshot whose stacks may lie elsewhere, and those that one keeps.
+// sourced_snapshot.hpp - a snapshot whose stacks may lie elsewhere, and how it keeps others alive.
 
 #ifndef ALLOCSCOPE_GROUPING_SOURCED_SNAPSHOT_HPP
 #define ALLOCSCOPE_GROUPING_SOURCED_SNAPSHOT_HPP
@@ -46562,7 +46563,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_SOURCED_SNAPSHOT_HPP
 
-// filter_stacks.hpp - a snapshot with only the stacks that somebody asks for.
+// filter_stacks.hpp - makes a snapshot of those stacks that fit a filter.
 
 #ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
@@ -46609,7 +46610,7 @@ public:
         for (row_of_stacks& each : sums_) each.finished();
     }
 
-    // So many rows, from the first, get their frames, and those without a line.
+    // The first `framed_rows` rows get their frames, and so does each row without a line.
     void put_into(snapshot_block& block, const snapshot::window_info& info,
                   std::size_t framed_rows) {
         list<const row_of_stacks*> order{sums_.memory()};
@@ -46681,12 +46682,12 @@ inline bool names(const snapshot::frame& frame, text wanted) noexcept {
            text{frame.module}.contains(wanted);
 }
 
-// What names ask for. A frame that has a number is searched once.
+// The parts of names in a filter. A frame that has a number is searched only once.
 class wanted_names {
 public:
     wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
         : stacks_(stacks), wanted_(wanted), fits_(scratch) {
-        scratch_.allocate(1);  // else its first block would come and go with each stack
+        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
     }
 
     bool fit(const snapshot::stack& stack, std::size_t number) {
@@ -46811,8 +46812,8 @@ inline stack_filter without_nulls(stack_filter given) noexcept {
     return given;
 }
 
-// Without a snapshot if memory was refused. The result keeps that of the argument, but not its
-// source.
+// The result has no snapshot if memory was refused. It keeps the snapshot of the argument, but not
+// its source.
 inline sourced_snapshot filtered(const sourced_snapshot& of, const stack_filter& given,
                                  std::size_t framed_rows = frames_of_every_row) {
     const stack_filter wanted = without_nulls(given);
@@ -47654,9 +47655,9 @@ inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
     return more > less ? more - less : 0;
 }
 
-// Divides the resident memory by what malloc reports and what the window knows. Bytes that are in
-// use but not in memory are assumed to be free memory first, then other blocks, then recorded
-// objects.
+// Divides the resident memory into parts, from what malloc reports and what the window knows. If
+// malloc has more bytes than are in memory, the missing ones are assumed to be free memory first,
+// then other blocks, then recorded objects.
 inline memory_use divide_memory(const memory_look& look, const recorded_sizes& recorded) noexcept {
     const malloc_numbers& known = look.known;
     resident_memory found = look.found;
@@ -47717,9 +47718,9 @@ inline memory_use explain_memory() noexcept {
     return detail::explain_memory_with({});
 }
 
-// Adds to the snapshot where the resident memory is now; the part `recorded` is what is alive in
-// the snapshot. Reports show this as a block of lines, saved snapshots keep it, and info().memory
-// points to it.
+// Returns the snapshot with the parts of the resident memory at this moment. The part `recorded` is
+// what is alive in the snapshot. Reports show the parts as a block of lines, saved snapshots keep
+// them, and info().memory points to them.
 inline snapshot with_memory(const snapshot& rows) {
     const pause_recording quietly;
     memory_use now = detail::explain_memory_with(detail::recorded_in(rows));
@@ -47744,7 +47745,7 @@ namespace detail {
 
 class stack_matcher;
 
-// A stack that was met. Compared with the one that the matcher has before it.
+// A stack that was met. It is compared with the stack that the matcher is looking up.
 struct matched_key {
     stack_matcher* of;
     std::uint64_t hash;
@@ -47764,7 +47765,7 @@ public:
           known_(memory),
           path_(memory),
           met_(memory) {
-        scratch_.allocate(1);  // else its first block would come and go with each stack
+        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < sides.side_count(); ++i) {
             known_.push_back(memory.make<numbers_of_frames>(memory));
         }
@@ -47959,7 +47960,7 @@ class merged_names {
 public:
     explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
 
-    // Call it for all parts first.
+    // Called for all parts before named().
     void see(const shown_stacks& part) {
         cut_directory cuts[2];
         for (const snapshot::row& row : part.rows()) see(row.file, path_of(row), cuts);
@@ -48396,7 +48397,7 @@ inline std::uint64_t sum_of_own_memory(const std::vector<shown_stacks>& parts) {
 
 // --- time series ---
 
-// What each part had at the moments of all parts, counted from the start of the first part.
+// Sums what the parts had alive at the moments of all parts. The time starts with the first part.
 inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts, std::size_t count,
                           arena& scratch) {
     struct step {
@@ -48495,7 +48496,7 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
 
 // --- all together ---
 
-// Without a snapshot if memory was refused.
+// The result has no snapshot if memory was refused.
 inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
     snapshot_block block;
     if (!block.has_memory()) return {refused_snapshot()};
@@ -48714,7 +48715,8 @@ inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_val
 
 }  // namespace detail
 
-// Has about `wanted.rows` lines: the largest by `order`. Nothing is cut if no width is set.
+// Returns a text of about `wanted.rows` lines, the largest by `order`. Nothing is cut if no width
+// is set.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {
@@ -48774,7 +48776,7 @@ bool has_other_numbers(const Stack& of) noexcept {
     return all != 0;
 }
 
-// The parts of threads that stay, in `memory`.
+// Adds a copy of a part of a thread to `kept`, with its details in `memory`.
 inline void keep_part(list<snapshot::thread_part>& kept, const snapshot::thread_part& part,
                       arena& memory) {
     snapshot::thread_part& made = kept.push_back(part);
@@ -48814,7 +48816,7 @@ private:
         threads_.add_side(side);
     }
 
-    // Adds what equal stacks have more on the later side.
+    // Adds the difference between equal stacks of the two sides.
     void add(const stack_origin* equal, std::size_t count) {
         changed_stack change{};
         snapshot::stack_details details{};
@@ -48882,7 +48884,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
 
-// whole_difference.hpp - all that one snapshot has more than another: threads, families, details.
+// whole_difference.hpp - subtracts one snapshot from another with threads, families and details.
 
 #ifndef ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
 #define ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
@@ -48931,14 +48933,14 @@ inline void subtract_families(list<snapshot::family>& changed, const snapshot::w
     }
 }
 
-// What a snapshot of no window does not have counts as 0.
+// Whether both have this. A snapshot of no window does not matter: its numbers are all 0.
 inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::window_info::*what) {
     if (is_of_no_window(a)) return b.info().*what;
     return a.info().*what && (is_of_no_window(b) || b.info().*what);
 }
 
-// Without a snapshot if memory was refused. With sources the stacks are subtracted at once, and
-// otherwise when somebody asks for them.
+// The result has no snapshot if memory was refused. With sources the stacks are subtracted at once,
+// otherwise when stacks() is called.
 inline sourced_snapshot whole_difference(const snapshot& rows, const sourced_snapshot& later,
                                          const sourced_snapshot& earlier, bool needs_stacks) {
     snapshot_block block;

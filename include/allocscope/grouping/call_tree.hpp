@@ -15,10 +15,10 @@
 // Children are ordered by their live bytes, then by their allocated bytes; in a difference the
 // largest change comes first.
 //
-// The tree is made level by level: the stacks of a node are divided among its children. So a part
-// that nobody will look at (`least_bytes`) costs nothing, and a million stacks that share nothing
-// but their last caller do not become a million branches. Nor does what cannot be among the
-// `most_nodes` largest: a node without children is at least as large as those would be.
+// The tree is made level by level: the stacks of a node are divided among its children. Nodes that
+// nobody will look at get no children: those with fewer than `least_bytes`, and those whose
+// children cannot be among the `most_nodes` largest nodes, because no child is larger than its
+// parent. So a million stacks that share only their last caller do not become a million branches.
 
 #ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 #define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
@@ -63,8 +63,8 @@ struct call_tree_options {
     frames_differ_by identity = frames_differ_by::place;
     // A node with fewer live bytes has no children; in a difference, a node with a smaller change.
     std::uint64_t least_bytes = 0;
-    // Only so many nodes, the largest by `value`, will be looked at; 0: all. In a difference all
-    // of them have their children, which may be larger than they are.
+    // How many nodes the caller will look at, the largest by `value`; 0: all. In a difference every
+    // node gets its children, because they may be larger than the node.
     std::size_t most_nodes = 0;
     stack_value value = stack_value::live_bytes;
 };
@@ -94,7 +94,7 @@ public:
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
           wanted_(wanted) {
-        scratch_.allocate(1);  // else its first block would come and go with each node
+        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
         order_.resize(stacks.count());
@@ -151,7 +151,7 @@ private:
 
     bool is_choosing() const noexcept { return wanted_.most_nodes != 0 && !is_difference_; }
 
-    // Of equal nodes the first ones are the largest.
+    // Notes the size of a node. Of equal nodes, the first ones count as larger.
     void meet_size(std::size_t number) {
         if (!is_choosing()) return;
         const std::uint64_t size = nodes_[number].inclusive[wanted_.value];
@@ -183,7 +183,7 @@ private:
         const std::uint32_t frame_number = frames_.number_of(frame);
         if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
         std::uint32_t& known = child_of_frame_[frame_number];
-        // A number that another node has left here is smaller.
+        // An entry that belongs to another node has a smaller number.
         if (known < nodes_[parent].first_child) {
             known = static_cast<std::uint32_t>(nodes_.size());
             const std::uint32_t depth = nodes_[parent].depth + 1;

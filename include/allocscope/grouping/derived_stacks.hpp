@@ -3,8 +3,8 @@
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/filter_stacks.hpp, merged_stacks.hpp and subtracted_stacks.hpp
 // Threads:  one at a time
-// Memory:   200 bytes for each stack, or 8 for one that is as it was; of the arena that is passed
-//           in. The sides, from which the stacks were made, must outlive this
+// Memory:   200 bytes for each stack, or 8 for an unchanged one, of the arena that is passed in.
+//           The sides, from which the stacks were made, must outlive this
 //
 //     derived_stacks made{memory};
 //     const auto side = made.add_side(stacks);
@@ -67,7 +67,7 @@ public:
     list<snapshot::module>& modules() noexcept { return modules_; }
     list<snapshot::thread>& threads() noexcept { return threads_; }
 
-    // Add all stacks with their numbers, or all without.
+    // Either all stacks are added with add(), or all with add_unchanged().
     void add(const snapshot::stack& stack, stack_origin from) {
         snapshot::stack& made = stacks_.push_back(stack);
         made.frames = nullptr;
@@ -91,7 +91,7 @@ public:
             side(origins_[number].side).frames(origins_[number].number, memory);
         if (found.numbers == nullptr) return {stack(number).frames, nullptr, found.count, 0};
         if (sides_.size() == 1) return found;
-        // Two sides may have one number for two frames.
+        // Two sides may use the same number for different frames.
         const std::size_t side_number = origins_[number].side;
         list<std::uint32_t> made{memory};
         made.reserve(found.count);
@@ -108,7 +108,7 @@ public:
         return found != nullptr ? &moved(*found) : nullptr;
     }
 
-    // Leaves out the stacks that do not fit.
+    // Removes the stacks that do not fit.
     template <class Fits>
     void keep_if(const Fits& fits) {
         std::size_t kept = 0;
@@ -149,7 +149,7 @@ public:
         for (std::uint32_t first = 0; first < numbers.size(); ++first) move_ring(numbers, first);
     }
 
-    // Without frames_of_row(): the rows of what was derived have their frames.
+    // The source has no frames_of_row(), because rows of derived stacks have their frames.
     stack_source source() const noexcept {
         return {this,
                 [](const void* of, std::size_t number) { return self(of).stack(number); },
@@ -168,7 +168,7 @@ public:
                 threads_.size()};
     }
 
-    // All stacks with their frames; what is not laid out yet goes to `memory`.
+    // All stacks with their frames. Frames that are not laid out yet are copied to `memory`.
     stack_table table(arena& memory) const {
         list<snapshot::stack> laid_out{memory};
         if (!are_laid_out_) {
@@ -218,9 +218,9 @@ private:
 
     arena& memory_;
     list<const shown_stacks*> sides_;
-    list<numbers_of_frames*> numbers_;      // of each side: what its frames are called here
-    mutable list<snapshot::frame> frames_;  // of all sides, as far as somebody has asked
-    list<snapshot::stack> stacks_;          // empty if all are as on their sides
+    list<numbers_of_frames*> numbers_;      // of each side: the numbers that its frames have here
+    mutable list<snapshot::frame> frames_;  // of all sides; those that were requested so far
+    list<snapshot::stack> stacks_;          // empty if all are unchanged
     list<stack_origin> origins_;
     list<snapshot::module> modules_;
     list<snapshot::thread> threads_;

@@ -1,4 +1,4 @@
-// filter_stacks.hpp - a snapshot with only the stacks that somebody asks for.
+// filter_stacks.hpp - makes a snapshot of those stacks that fit a filter.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -83,7 +83,7 @@ public:
         for (row_of_stacks& each : sums_) each.finished();
     }
 
-    // So many rows, from the first, get their frames, and those without a line.
+    // The first `framed_rows` rows get their frames, and so does each row without a line.
     void put_into(snapshot_block& block, const snapshot::window_info& info,
                   std::size_t framed_rows) {
         list<const row_of_stacks*> order{sums_.memory()};
@@ -155,12 +155,12 @@ inline bool names(const snapshot::frame& frame, text wanted) noexcept {
            text{frame.module}.contains(wanted);
 }
 
-// What names ask for. A frame that has a number is searched once.
+// The parts of names in a filter. A frame that has a number is searched only once.
 class wanted_names {
 public:
     wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
         : stacks_(stacks), wanted_(wanted), fits_(scratch) {
-        scratch_.allocate(1);  // else its first block would come and go with each stack
+        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
     }
 
     bool fit(const snapshot::stack& stack, std::size_t number) {
@@ -285,8 +285,8 @@ inline stack_filter without_nulls(stack_filter given) noexcept {
     return given;
 }
 
-// Without a snapshot if memory was refused. The result keeps that of the argument, but not its
-// source.
+// The result has no snapshot if memory was refused. It keeps the snapshot of the argument, but not
+// its source.
 inline sourced_snapshot filtered(const sourced_snapshot& of, const stack_filter& given,
                                  std::size_t framed_rows = frames_of_every_row) {
     const stack_filter wanted = without_nulls(given);

@@ -10,10 +10,10 @@
 //     for (std::size_t i = 0; i < stack.frame_count; ++i) use(book.number_of(stack.frames[i]));
 //     book[number].function;       // of the first frame with this number
 //
-// Stacks share most of their frames. One that is a copy of a frame that was met before is found by
-// its address and pointers, without reading a text. The others are compared by their texts, as
-// equal ones may lie in two places. The frames themselves may go: the book has copies. Where frames
-// have numbers already, as those of a file do, one look-up in a list is enough.
+// Stacks share most of their frames. A copy of a frame that was met before is found by its address
+// and pointers, without reading a text. Other frames are compared by their texts, because equal
+// texts may lie in two places. The book copies the frames, so the originals need not stay. Where
+// frames have numbers already, as in a file, one look-up in a list is enough.
 
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
@@ -38,7 +38,7 @@ namespace detail {
 enum class frames_differ_by {
     address,  // two calls on one line are different frames
     place,    // function, file and line; if the function is unknown, module and offset
-    texts     // all but the addresses, which are others in each process, and the column
+    texts     // everything but the address, which differs between processes, and the column
 };
 
 struct frame_key {

@@ -9,9 +9,9 @@
 //         use(each.name, each.bytes, each.objects, each.bytes_allocated, each.allocations);
 //     }
 //
-// Groups hold all stacks of the window, so also what was allocated and is gone. A snapshot that has
-// no stacks (see snapshot::has_stacks) has no groups. A difference has those that have changed, not
-// those whose objects only have grown older.
+// Groups hold all stacks of the window, including those whose objects have all been freed. A
+// snapshot that has no stacks (see snapshot::has_stacks) has no groups. A difference has only
+// groups that have changed; that objects have grown older is no change.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
@@ -45,7 +45,7 @@ struct grouping;
 
 enum class group_key : int {
     place,     // "main.cpp:12:std::string", as in the rows
-    type,      // "std::string"; "?" for all whose type is not known
+    type,      // "std::string"; "?" for all stacks whose type is not known
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
     module,    // the program or library that the user's frame lies in, by its file name; those of

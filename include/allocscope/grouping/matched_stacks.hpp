@@ -10,8 +10,8 @@
 //
 // Two stacks are equal if all their frames and types are equal as texts, because the sides may be
 // of two processes: see snapshot/stacks_of_difference.hpp. Each different frame gets a number, and
-// stacks are compared by these. The numbers are not kept: those of a stack that was met are found
-// again in its side.
+// stacks are compared by these. The numbers are not kept. For a stack that was met before, they are
+// looked up again.
 
 #ifndef ALLOCSCOPE_GROUPING_MATCHED_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_MATCHED_STACKS_HPP
@@ -36,7 +36,7 @@ namespace detail {
 
 class stack_matcher;
 
-// A stack that was met. Compared with the one that the matcher has before it.
+// A stack that was met. It is compared with the stack that the matcher is looking up.
 struct matched_key {
     stack_matcher* of;
     std::uint64_t hash;
@@ -56,7 +56,7 @@ public:
           known_(memory),
           path_(memory),
           met_(memory) {
-        scratch_.allocate(1);  // else its first block would come and go with each stack
+        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < sides.side_count(); ++i) {
             known_.push_back(memory.make<numbers_of_frames>(memory));
         }

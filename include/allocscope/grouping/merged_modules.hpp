@@ -10,8 +10,8 @@
 //     stack.frames = modules.frames_of(stack.frames, stack.frame_count);
 //
 // Each process has its libraries at other addresses. In the merged snapshot a library has the
-// address from the first process, or one behind all others if that is taken. The addresses of
-// frames change with it: so two calls of one function have one address, and no address has two
+// address from the first process, or one behind all others if that is taken. The addresses of its
+// frames change with it. So a call has the same address in all processes, and no address has two
 // meanings.
 
 #ifndef ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP

@@ -47,7 +47,7 @@ class merged_names {
 public:
     explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
 
-    // Call it for all parts first.
+    // Called for all parts before named().
     void see(const shown_stacks& part) {
         cut_directory cuts[2];
         for (const snapshot::row& row : part.rows()) see(row.file, path_of(row), cuts);

@@ -1,4 +1,4 @@
-// sourced_snapshot.hpp - a snapshot whose stacks may lie elsewhere, and those that one keeps.
+// sourced_snapshot.hpp - a snapshot whose stacks may lie elsewhere, and how it keeps others alive.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/filter_stacks.hpp, and report/ for merged snapshots and differences

@@ -11,11 +11,11 @@
 //     stacks.for_each_by_numbers(
 //         [](const snapshot::stack& stack, const numbered_frames& frames) { ... });
 //
-// The frames of a million stacks take more than a gigabyte. A snapshot that was loaded lays them
-// all out when stacks() is called; a source finds those that are asked for.
+// The frames of a million stacks take more than a gigabyte. A snapshot that was loaded lays all of
+// them out when stacks() is called; a source finds only those that are requested.
 //
-// A file has each different frame once, with a number. Who looks up frames gets these numbers: then
-// nothing is laid out, and a frame that was met is known by its number.
+// A file has each different frame once, with a number. Code that looks up frames gets these
+// numbers. Then no frame is laid out, and a frame that was met before is recognised by its number.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
 #define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
@@ -45,8 +45,8 @@ struct numbered_frames {
     }
 };
 
-// What a book calls the frames of a source, by the numbers that the source gives them. So each
-// frame is looked up once.
+// Maps the numbers that a source gives its frames to the numbers of a book. So each frame is looked
+// up only once.
 class numbers_of_frames {
 public:
     explicit numbers_of_frames(arena& memory) noexcept : numbers_(memory) {}
@@ -66,7 +66,7 @@ private:
     list<std::uint32_t> numbers_;  // plus 1; 0: not looked up yet
 };
 
-// Of a row, with the number of the user's.
+// The frames of a row, and which of them is the user's.
 struct row_frames {
     numbered_frames frames;
     std::size_t user_frame;
@@ -88,16 +88,17 @@ inline const snapshot::frame* side_by_side(const numbered_frames& frames, arena&
 // Stacks whose frames are not laid out in memory.
 struct stack_source {
     const void* of;
-    // All of it but the frames.
+    // A stack without its frames.
     snapshot::stack (*stack)(const void* of, std::size_t number);
-    // For as long as `memory` has them.
+    // The frames of a stack. They are valid until `memory` is released.
     numbered_frames (*frames)(const void* of, std::size_t number, arena& memory);
-    // Of a row, by its position in the snapshot. Null: the rows have their frames.
+    // The frames of a row, by its position in the snapshot. Null: the rows have their frames.
     row_frames (*frames_of_row)(const void* of, std::size_t number, arena& memory);
-    // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
+    // One frame, which stays valid; null: the stack has fewer. `depth` counts from the allocation
+    // or from main().
     const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
                                        bool is_from_main);
-    // Says that this one will be asked for soon; past the last it does nothing. Null: no need.
+    // Prepares for a request of this stack. No effect past the last stack. Null: not needed.
     void (*expect)(const void* of, std::size_t number);
     std::size_t count;
     const snapshot::module* modules;
@@ -122,7 +123,7 @@ public:
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
 
-    // Without the frames.
+    // Calls work(stack) for each stack, without its frames.
     template <class Work>
     void for_each(const Work& work) const {
         for (std::size_t i = 0; i < count(); ++i) work(stack(i));
@@ -132,7 +133,7 @@ public:
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
         arena memory;
-        memory.allocate(1);  // else its first block would come and go with each stack
+        memory.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
             if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);
@@ -140,7 +141,7 @@ public:
         }
     }
 
-    // Of one stack, by its number. The frames are there for as long as `memory` has them.
+    // One stack, by its number. Its frames are valid until `memory` is released.
     snapshot::stack stack(std::size_t number) const {
         return source_ != nullptr ? source_->stack(source_->of, number) : first_[number];
     }
@@ -148,7 +149,7 @@ public:
         if (source_ != nullptr) return source_->frames(source_->of, number, memory);
         return laid_out_frames(first_[number]);
     }
-    // For those who look at few frames of many stacks.
+    // One frame. For code that looks at few frames of many stacks.
     const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
                                     bool is_from_main) const {
         if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);

@@ -77,7 +77,7 @@ bool has_other_numbers(const Stack& of) noexcept {
     return all != 0;
 }
 
-// The parts of threads that stay, in `memory`.
+// Adds a copy of a part of a thread to `kept`, with its details in `memory`.
 inline void keep_part(list<snapshot::thread_part>& kept, const snapshot::thread_part& part,
                       arena& memory) {
     snapshot::thread_part& made = kept.push_back(part);
@@ -117,7 +117,7 @@ private:
         threads_.add_side(side);
     }
 
-    // Adds what equal stacks have more on the later side.
+    // Adds the difference between equal stacks of the two sides.
     void add(const stack_origin* equal, std::size_t count) {
         changed_stack change{};
         snapshot::stack_details details{};

@@ -12,9 +12,9 @@
 //     const std::string worse = kept.check("parse", window.counts());
 //     CHECK_MESSAGE(worse.empty(), worse);
 //
-// With ALLOCSCOPE_UPDATE_BASELINES=1 in the environment the numbers are written, not compared: use
-// it for new tests, and after a change that is meant. `allocscope compare old.tsv new.tsv` shows
-// what changed.
+// With ALLOCSCOPE_UPDATE_BASELINES=1 in the environment the numbers are written, not compared. Use
+// it for new tests and after intended changes. `allocscope compare old.tsv new.tsv` shows what
+// changed.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
 #define ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP

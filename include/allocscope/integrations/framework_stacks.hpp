@@ -1,4 +1,4 @@
-// framework_stacks.hpp - tells from a stack whether a test framework allocated or a test.
+// framework_stacks.hpp - decides by its stack whether an object is a test framework's own.
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the adapters at the start of a run; by the engine for each stack that left something
@@ -8,8 +8,8 @@
 //
 // A framework keeps some objects beyond the end of a test: names of sections, results for the
 // report, streams that it will use again. It makes them while the test runs, on the thread of the
-// test, so only the stack tells these objects from the test's. That needs function names: in a
-// program without symbols such objects count as leaks.
+// test, so only the stack distinguishes them from objects of the test. That needs function names:
+// in a program without symbols such objects count as leaks.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_FRAMEWORK_STACKS_HPP
@@ -124,9 +124,9 @@ struct framework_names {
     const char* space;           // the namespace of the framework with its colons: "testing::"
     const char* const* runners;  // how the functions between main and a test begin
     const char* const* callers;  // other functions that may call a test's function directly
-    const char* keepers;         // keep what user functions that they call make; or null
+    const char* keepers;         // call user functions and keep what these make; or null
     const char* printers;        // print into buffers through the user's operator<<; or null
-    const bool* holds_output;    // if true, the buffer of every stream is one of these; or null
+    const bool* holds_output;    // true: the framework owns the buffer of each stream; or null
 };
 
 inline bool begins_with_any(const snapshot::frame& frame, const char* const* names) noexcept {
@@ -136,9 +136,9 @@ inline bool begins_with_any(const snapshot::frame& frame, const char* const* nam
     return false;
 }
 
-// Whether a frame is one of the runners or callers. Such a frame is innermost if the test's
-// function is not on the stack: the function was inlined and there is no debug information, or it
-// made a tail call into the standard library. What was allocated is then the test's.
+// Whether a frame is one of the runners or callers. If such a frame is innermost, the test's own
+// function is not on the stack: it was inlined and there is no debug information, or it made a tail
+// call into the standard library. The object is then the test's.
 inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
     return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
 }

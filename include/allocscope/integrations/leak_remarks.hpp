@@ -147,10 +147,10 @@ inline running_test test_that_runs;
 }  // namespace detail
 
 // At the end of this test exactly `objects` objects must be alive, or at least `least` and at most
-// `most`, not counting those that a pattern fits. Several calls add up. In a test it throws
-// std::invalid_argument if a number is negative or the least is more than the most
-// (-fno-exceptions: prints it and aborts). As a decorator it fails each pass through the case with
-// the same message.
+// `most`. Objects that a pattern fits do not count. The numbers of several calls are added. In a
+// test, the call throws std::invalid_argument if a number is negative or the least is more than the
+// most (-fno-exceptions: prints the message and aborts). As a decorator it fails each pass through
+// the case with the same message.
 ALLOCSCOPE_EXCEPTIONS_TAG inline detail::leak_remark expect_leaks(detail::typed_number least,
                                                                   detail::typed_number most) {
     const pause_recording pause;

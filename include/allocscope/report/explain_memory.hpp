@@ -73,9 +73,9 @@ inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
     return more > less ? more - less : 0;
 }
 
-// Divides the resident memory by what malloc reports and what the window knows. Bytes that are in
-// use but not in memory are assumed to be free memory first, then other blocks, then recorded
-// objects.
+// Divides the resident memory into parts, from what malloc reports and what the window knows. If
+// malloc has more bytes than are in memory, the missing ones are assumed to be free memory first,
+// then other blocks, then recorded objects.
 inline memory_use divide_memory(const memory_look& look, const recorded_sizes& recorded) noexcept {
     const malloc_numbers& known = look.known;
     resident_memory found = look.found;
@@ -136,9 +136,9 @@ inline memory_use explain_memory() noexcept {
     return detail::explain_memory_with({});
 }
 
-// Adds to the snapshot where the resident memory is now; the part `recorded` is what is alive in
-// the snapshot. Reports show this as a block of lines, saved snapshots keep it, and info().memory
-// points to it.
+// Returns the snapshot with the parts of the resident memory at this moment. The part `recorded` is
+// what is alive in the snapshot. Reports show the parts as a block of lines, saved snapshots keep
+// them, and info().memory points to them.
 inline snapshot with_memory(const snapshot& rows) {
     const pause_recording quietly;
     memory_use now = detail::explain_memory_with(detail::recorded_in(rows));

@@ -146,7 +146,7 @@ inline std::uint64_t sum_of_own_memory(const std::vector<shown_stacks>& parts) {
 
 // --- time series ---
 
-// What each part had at the moments of all parts, counted from the start of the first part.
+// Sums what the parts had alive at the moments of all parts. The time starts with the first part.
 inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts, std::size_t count,
                           arena& scratch) {
     struct step {
@@ -245,7 +245,7 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
 
 // --- all together ---
 
-// Without a snapshot if memory was refused.
+// The result has no snapshot if memory was refused.
 inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
     snapshot_block block;
     if (!block.has_memory()) return {refused_snapshot()};

@@ -64,7 +64,7 @@ public:
                           {{}, name, {}}});
     }
 
-    // The wholes of the shares: the live bytes, and the bytes at the peak.
+    // Sets the numbers that shares are parts of: the live bytes, and the bytes at the peak.
     void set_whole(std::uint64_t bytes, std::uint64_t peak_bytes) noexcept {
         whole_ = bytes;
         whole_peak_ = peak_bytes;
@@ -82,8 +82,8 @@ public:
         lines_.push_back(made);
     }
 
-    // Numbers of details are left out and names cut, so that no line has more than `width` columns,
-    // if at all possible; those by which the lines are in `order` stay. 0: no limit.
+    // Leaves out columns and cuts names, so that no line has more than `width` columns, if that is
+    // possible. The column by which the lines are in `order` stays. 0: no limit.
     void write(text_out& out, std::size_t width, stack_value order) const {
         std::size_t widths[most_columns] = {};  // 0: left out
         for (const line& each : lines_) {
@@ -108,8 +108,8 @@ private:
     static constexpr std::size_t most_columns = 9;
     static constexpr std::size_t least_name = 8;
 
-    // In `room` columns, if at all possible; 0: no limit. What is behind the name is left out if
-    // too little of the name would be left.
+    // Writes a name into `room` columns, if that is possible; 0: no limit. The text behind the name
+    // is left out if too little of the name would be left.
     static void write_name(text_out& out, const line_name& name, std::size_t room) {
         constexpr std::size_t telling_name = 16;
         const std::size_t before = columns_of(name.before);
@@ -130,7 +130,7 @@ private:
         line_name name;
     };
 
-    // What is easiest to do without comes first. Returns what the others take.
+    // Leaves out columns, the least important one first. Returns the width of the others.
     std::size_t leave_out(std::size_t (&widths)[most_columns], std::size_t width,
                           stack_value order) const noexcept {
         constexpr std::size_t column_of_value[] = {0, 2, 3, 4, 5, 7};  // of bytes, objects ...

@@ -41,7 +41,7 @@ struct row_selection {
     };
     list<const snapshot::row*> shown;
     remainder rest;
-    // The whole of the shares: all bytes; in a difference, all changes without their signs.
+    // The number that shares are parts of: all bytes; in a difference, all changes without signs.
     std::uint64_t byte_magnitude = 0;
 };
 

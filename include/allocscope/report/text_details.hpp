@@ -44,7 +44,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     fewer.width = static_cast<std::uint32_t>(width);
     auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
     snapshot_groups groups = rows.group_by(group_key::place, order);
-    if (groups.empty()) return;  // what has come at a place, has gone there
+    if (groups.empty()) return;  // at each place, as much was freed as was allocated
     if (info.is_difference) {
         // Both snapshots usually have the same peak: then temporary allocations say more.
         if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
@@ -56,7 +56,7 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     if (order == stack_value::temporary) {
         out << "\nwhat was freed before the next allocation:\n\n";
     } else if (info.is_difference) {
-        out << "\nwhat the peak holds more or less, ";
+        out << "\nchanges of what was alive at the peak, ";
         write_bytes_change(out, info.totals.peak_bytes);
         out << " in all:\n\n";
     } else {

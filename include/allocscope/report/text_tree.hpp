@@ -166,7 +166,8 @@ inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_val
 
 }  // namespace detail
 
-// Has about `wanted.rows` lines: the largest by `order`. Nothing is cut if no width is set.
+// Returns a text of about `wanted.rows` lines, the largest by `order`. Nothing is cut if no width
+// is set.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {

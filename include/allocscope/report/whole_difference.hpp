@@ -1,4 +1,4 @@
-// whole_difference.hpp - all that one snapshot has more than another: threads, families, details.
+// whole_difference.hpp - subtracts one snapshot from another with threads, families and details.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -14,8 +14,8 @@
 //
 //     families      allocations and frees in between; families without any are left out
 //     threads       at each stack, what a thread has allocated in between, and how many of its
-//                   objects have gone, whoever freed them. Snapshots of two processes count as two
-//                   runs of one program: equal number and name mean the same thread
+//                   objects any thread has freed. Snapshots of two processes count as two runs of
+//                   one program: equal number and name mean the same thread
 //     temporary,    allocations in between that were temporary, or of a class of sizes
 //     sizes
 //     peak_...      what was alive at the later peak, less what was alive at the earlier peak: 0 if
@@ -91,14 +91,14 @@ inline void subtract_families(list<snapshot::family>& changed, const snapshot::w
     }
 }
 
-// What a snapshot of no window does not have counts as 0.
+// Whether both have this. A snapshot of no window does not matter: its numbers are all 0.
 inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::window_info::*what) {
     if (is_of_no_window(a)) return b.info().*what;
     return a.info().*what && (is_of_no_window(b) || b.info().*what);
 }
 
-// Without a snapshot if memory was refused. With sources the stacks are subtracted at once, and
-// otherwise when somebody asks for them.
+// The result has no snapshot if memory was refused. With sources the stacks are subtracted at once,
+// otherwise when stacks() is called.
 inline sourced_snapshot whole_difference(const snapshot& rows, const sourced_snapshot& later,
                                          const sourced_snapshot& earlier, bool needs_stacks) {
     snapshot_block block;

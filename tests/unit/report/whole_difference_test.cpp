@@ -389,7 +389,7 @@ TEST_CASE("whole difference: in text, JSON, CSV, the page and a file its numbers
     const snapshot change = difference(later, taken(longer, 7));  // less than before
     const std::string text = allocscope::to_text(change);
     CHECK(text.find("pool: -") != std::string::npos);
-    CHECK(text.find("what the peak holds more or less, -") != std::string::npos);
+    CHECK(text.find("changes of what was alive at the peak, -") != std::string::npos);
     CHECK(text.find("lived") != std::string::npos);
     CHECK(text.find("mean life") == std::string::npos);
     const std::string json = allocscope::to_json(change);

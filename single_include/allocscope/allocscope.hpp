@@ -184,7 +184,7 @@ struct engine {
     // The process-wide window of start/stats/stop.
     void (*start)(const options& wanted);
     snapshot_data* (*process_stats)(after_stats then);
-    // +1: what this thread allocates from now on is charged to nobody; -1: takes one +1 back.
+    // +1: what this thread allocates from now on is charged to no window; -1: takes one +1 back.
     void (*pause)(int change);
     // Adds a pattern to the library frames. Returns "", or why the pattern was refused.
     const char* (*library_frames)(const char* pattern);
@@ -3184,7 +3184,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <cstring>
 
-// byte_view.hpp - a pointer and a length over memory that somebody else owns.
+// byte_view.hpp - a pointer and a length over memory that it does not own.
 
 #ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
 #define ALLOCSCOPE_BASE_BYTE_VIEW_HPP
@@ -3682,7 +3682,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
-// late_bytes.hpp - bytes that are read only when somebody needs them.
+// late_bytes.hpp - bytes of a section that are read from its file only when they are needed.
 
 #ifndef ALLOCSCOPE_BINARY_LATE_BYTES_HPP
 #define ALLOCSCOPE_BINARY_LATE_BYTES_HPP
@@ -4573,7 +4573,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
 
-// text.hpp - a view of characters that somebody else owns.
+// text.hpp - a view of characters that it does not own.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
@@ -8219,8 +8219,8 @@ public:
                 at_.store(at, memory_order::release);
                 continue;
             }
-            // Another thread may have done it and not said so yet, because it lost its processor.
-            // In a signal handler it may be this thread: then nobody says so meanwhile.
+            // Another thread may have mapped it and not yet stored `at`, because it lost its
+            // processor. In a signal handler it may be this thread: then `at` stays as it is.
             const std::uintptr_t before = at;
             at = at_.load(memory_order::acquire);
             if (at != before) continue;
@@ -8256,7 +8256,7 @@ private:
     }
 
     atomic<std::uintptr_t> at_{0};
-    atomic<std::uintptr_t> taken_at_{0};  // where somebody else's mapping begins; 0: unknown
+    atomic<std::uintptr_t> taken_at_{0};  // where a foreign mapping begins; 0: unknown
     std::uintptr_t limit_ = 0;
 };
 
@@ -8302,9 +8302,9 @@ public:
     }
 
     // From now on only the part in use is mapped, and a little more. Called before there is a
-    // second thread, while nobody else gets addresses of the area from the kernel. Where a mapping
-    // cannot be extended in place, as under Valgrind, the area loses its last part and the rest
-    // stays mapped.
+    // second thread, while no other code gets addresses of the area from the kernel. Where a
+    // mapping cannot be extended in place, as under Valgrind, the area loses its last part and the
+    // rest stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
         const std::uintptr_t kept = used + mapping_edge::step;
@@ -8577,7 +8577,7 @@ public:
         __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
 #endif
     }
-    // Any thread may call this. Then nobody may use add() on the same counter. It costs a locked
+    // Any thread may call this. No thread may then call add() on the same counter. Costs a locked
     // instruction.
     ALLOCSCOPE_FAST_PATH void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
@@ -10822,7 +10822,7 @@ ALLOCSCOPE_NOINLINE eh_record read_bounds(const mapped_bytes& frames, std::uint6
     const std::uint32_t length = in.u32();
     if (!in.ok()) return eh_record::odd;
     if (length == 0) return eh_record::end;
-    // 0xffffffff announces a 64-bit length: nobody writes that into .eh_frame.
+    // 0xffffffff announces a 64-bit length, which no tool writes into .eh_frame.
     if (length > in.remaining()) return eh_record::odd;
     bounds.begin = in.at();
     bounds.end = bounds.begin + length;
@@ -12529,7 +12529,7 @@ struct unsettled_bytes {
 };
 
 // The shares of a thread in windows without a mask bit. There may be many such windows. So a
-// boundary only notes the change, and each window is told of many boundaries at once.
+// boundary only notes the change, and each window gets the changes of many boundaries at once.
 struct unmasked_shares {
     static constexpr std::uint32_t most_unsettled = 1024;
 
@@ -12661,7 +12661,7 @@ struct thread_state : thread_entry {
     atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
-    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; otherwise 0
+    atomic<std::int32_t> thread_id{0};  // of a thread that ends without a call; otherwise 0
     atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
@@ -12909,7 +12909,7 @@ class pool_object_map {
 public:
     struct cell {
         atomic<std::uint64_t> key;
-        atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
+        atomic<std::uint64_t> record;  // 0: no object, or not complete
         atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
@@ -13173,8 +13173,8 @@ struct process_state {
     atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     atomic<bool> is_prepared{false};
     atomic<bool> has_thread_key{false};
-    // True: threads end without telling us, because no key was free. They are looked for when
-    // last_instance is at least collect_at_instance.
+    // True: threads end without a call of ours, because no key was free. Ended threads are searched
+    // for when last_instance is at least collect_at_instance.
     atomic<bool> has_untold_ends{false};
     atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
@@ -14061,7 +14061,7 @@ ALLOCSCOPE_INLINE void give_back_with_nested(thread_state& state) noexcept {
 
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
 ALLOCSCOPE_INLINE void reclaim_if_possible() noexcept {
-    // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
+    // In a child of _Fork(), a lock that a thread of the parent held stays closed.
     if (process.mark.is_unsettled()) return;
     ++own_locks.count;
     compiler_barrier();
@@ -14096,7 +14096,7 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     reclaim_if_possible();
 }
 
-// Takes a state that nobody uses; null when there is no memory.
+// Takes an unused state, or makes one; null when there is no memory.
 inline thread_state* take_state() noexcept {
     if (thread_state* used = take_used_state()) return used;
     if (process.has_untold_ends.load(memory_order::relaxed)) {
@@ -14181,7 +14181,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     begin_state(*state, *state, new_instance());
     current_entry = state;
     // If the program has many keys, the C library allocates room for the value of ours. That
-    // allocation is charged to nobody.
+    // allocation is charged to no window.
     state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
@@ -14361,7 +14361,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
-// answer_reading.hpp - adds up what one thread has counted, and answers when a reader asks for it.
+// answer_reading.hpp - adds up what one thread has counted, and answers the question of a reader.
 
 #ifndef ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 #define ALLOCSCOPE_RECORD_ANSWER_READING_HPP
@@ -14875,7 +14875,7 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
 
 // Called before the real allocation. True: the hook must behave as if there were no memory. Throws
 // what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Allocations
-// that are charged to nobody do not count, and neither do those of a signal handler that
+// that are charged to no window do not count, and neither do those of a signal handler that
 // interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
@@ -14903,7 +14903,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     return fails;
 }
 
-// Called at a free. A guard is told of a free but cannot refuse it.
+// Called at a free. It reports the free to the guards, which cannot refuse it.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
     thread_state* thread = enter(frame, false);
@@ -15158,8 +15158,8 @@ inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t ta
     }
     const std::uint32_t id = cohort_of_tag(thread, tag);
     if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
-    // A signal handler may jump out of this code. The epoch is invalid meanwhile, so that nobody
-    // uses a half-written entry.
+    // A signal handler may jump out of this code. The epoch is invalid meanwhile, so that a
+    // half-written entry is never used.
     thread.tagged_cohort_epoch = no_epoch;
     compiler_barrier();
     thread.tagged_cohort = id;
@@ -15355,8 +15355,8 @@ inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     return false;
 }
 
-// Called before a birth is counted. `place` is where the record lies. With null, nobody can
-// recognise the object as the newest one.
+// Called before a birth is counted. `place` is where the record lies. With null, the
+// object is never recognised as the newest one.
 ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters, std::uint32_t id,
                                     std::uint64_t bytes, const void* place) noexcept {
     detailed_part& part = *process.cohorts.detailed_part_of(id);
@@ -15605,7 +15605,7 @@ ALLOCSCOPE_FAST_PATH bool has_record_in(Map& map, const void* block) noexcept {
     return slot != nullptr && slot->load(memory_order::relaxed) != 0;
 }
 
-// Whether the free changes a table or a guard wants to know of it. While samples are drawn, most
+// Whether the free changes a table or must be reported to a guard. While samples are drawn, most
 // blocks that begin at a page have no record, because the allocator hands out the address of a
 // freed sample again and again.
 ALLOCSCOPE_FAST_PATH bool concerns_anybody(const void* block) noexcept {
@@ -15862,8 +15862,8 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     return true;
 }
 
-// The decision about one allocation: it passes without being sampled, it is a sample, or nobody
-// wants it, because no window is open any more or because it has been counted as lost.
+// The decision about one allocation: it passes without being sampled, it is a sample, or it is not
+// wanted, because no window is open any more or because it has been counted as lost.
 enum class draw { passed, sample, not_wanted };
 
 // Counts an allocation down. True: it is a sample. The caller has called enter(), and the thread is
@@ -17051,7 +17051,7 @@ inline void reclaim_unread() noexcept {
     process.cohorts_kept = kept;
 }
 
-// Does the same. If somebody is reading the tables, that reader does it afterwards.
+// Does the same. If the tables are being read, the reader does it afterwards.
 inline void reclaim_when_due() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) {
         process.is_reclaim_put_off = true;
@@ -17117,7 +17117,7 @@ inline bool release_unread_tables() noexcept {
     return true;
 }
 
-// Does the same. Also returns false when somebody is reading the tables.
+// Does the same. Also returns false while the tables are being read.
 inline bool release_tables() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) return false;
     const bool is_released = release_unread_tables();
@@ -17717,7 +17717,7 @@ private:
         return true;
     }
 
-    // A thread that has begun to answer goes on with it; nobody reads that answer.
+    // A thread that has begun to answer goes on with it; that answer is not read.
     static void withdraw(reading_question& question) noexcept {
         question_step expected = question_step::asked;
         question.step.compare_exchange_strong(expected, question_step::nobody_asks,
@@ -28401,7 +28401,7 @@ public:
 
     ALLOCSCOPE_INLINE bool has_memory() const noexcept { return head_ != nullptr; }
 
-    // For texts and frames that nobody else keeps.
+    // For texts and frames that belong to this snapshot alone.
     ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
@@ -28461,7 +28461,7 @@ public:
         head_->family_count = placed.size();
     }
 
-    // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
+    // Sets how the stacks are found at the first call of stacks(). `source` lies in memory().
     ALLOCSCOPE_INLINE void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
@@ -29851,7 +29851,7 @@ public:
 
 private:
     // No O_CREAT and no O_TRUNC: if the path becomes a file meanwhile, that file is left alone.
-    // With O_NONBLOCK, a FIFO that nobody reads is an error (ENXIO) and does not hang the program.
+    // With O_NONBLOCK, a FIFO without a reader is an error (ENXIO) and does not hang the program.
     int open_special(const char* path, const struct stat& found) noexcept {
         if (S_ISDIR(found.st_mode)) return EISDIR;
         descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -29867,7 +29867,7 @@ private:
     }
 
     // The directory is kept open, so that the file ends up where the caller asked for it, even if
-    // the program changes its working directory or somebody renames a folder.
+    // the program changes its working directory or a folder is renamed.
     int create_beside(const char* path) noexcept {
         char directory[4096];
         const char* slash = std::strrchr(path, '/');
@@ -30886,7 +30886,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
     return made.finish();
 }
 
-// Listed apart from the leaks, so that nobody misses these objects.
+// These objects have a line of their own, because they are in no row of leaks.
 ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
@@ -31090,7 +31090,7 @@ inline check_data* describe_violation(const guard_watch& watch, const watched_ev
     arena scratch;
     const char* name = name_of_window(scratch, watch.window);
     allocation_counts counts = counts_now(watch.window);
-    if (!event.is_free) {  // the guard is told before the event
+    if (!event.is_free) {  // the guard gets the event before it happens
         ++counts.allocations;
         counts.bytes_allocated += event.bytes;
     }
@@ -32940,7 +32940,7 @@ inline const char* malloc_refusal() noexcept {
 
 inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
-    found->pause(+1);  // nobody is charged for what the C library allocates here
+    found->pause(+1);  // no window is charged with what the C library allocates here
     prepare_walks_for_forks();
     found->pause(-1);
     if (!walk_permit{}.is_granted()) {
@@ -33888,8 +33888,7 @@ inline bool mentions(const snapshot::frame& frame, std::string_view part) noexce
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }
 
-// The names by which a framework's own stacks are told from those of the tests. Lists end with
-// null.
+// The names that distinguish a framework's own stacks from those of the tests. Lists end with null.
 struct framework_names {
     const char* space;           // the namespace of the framework with its colons: "testing::"
     const char* const* runners;  // how the functions between main and a test begin
@@ -35408,8 +35407,8 @@ void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result)
     }
 }
 
-// The type that BenchmarkReporter::List takes; where there is no such function, a type that nobody
-// has.
+// The type that BenchmarkReporter::List takes; where there is no such function, a type that no
+// object has.
 template <class Reporter, class = void>
 struct list_argument {
     struct type {};
@@ -35901,7 +35900,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // Otherwise all that the thread allocates in the pass counts, also what Google Benchmark allocates:
 // releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
 // keep pointers to results that have moved: with two or more repetitions their memory fields are
-// wrong, whoever fills them.
+// wrong with any memory manager.
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
     // Releases differ in which of these are virtual, so there is no `override`.
@@ -39697,7 +39696,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Null if nobody asked for it, or if the snapshot is a difference.
+// Null for a difference, and for a snapshot without the parts of the memory.
 inline const memory_use* shown_memory(const snapshot::window_info& info) noexcept {
     return info.is_difference ? nullptr : info.memory;
 }
@@ -46488,7 +46487,7 @@ private:
     bool are_laid_out_ = true;
 };
 
-// Lays out the stacks when somebody asks for all of them. `source` is a derived_stacks.
+// Lays out all stacks at the first call of stacks(). `source` is a derived_stacks.
 inline void find_derived_stacks(const snapshot_data&, const void* source, later_stacks& made) {
     made.table = static_cast<const derived_stacks*>(source)->table(made.memory);
 }
@@ -49111,7 +49110,7 @@ inline bool free_in_child(std::mutex& lock) noexcept {
 class timed_scope {
 public:
     // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
-    // are blocked in that thread, and what it allocates is charged to nobody. Each point costs as
+    // are blocked in that thread, and its allocations are charged to no window. Each point costs as
     // much as counts(). If no thread can be made, is_sampling() is false and only marks are points.
     // Throws what the constructor of scope throws.
     [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},

@@ -1,4 +1,4 @@
-// byte_view.hpp - a pointer and a length over memory that somebody else owns.
+// byte_view.hpp - a pointer and a length over memory that it does not own.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   by all code that passes bytes to a reader: ELF sections, notes, debug information

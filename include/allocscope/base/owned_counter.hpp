@@ -37,7 +37,7 @@ public:
         __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
 #endif
     }
-    // Any thread may call this. Then nobody may use add() on the same counter. It costs a locked
+    // Any thread may call this. No thread may then call add() on the same counter. Costs a locked
     // instruction.
     ALLOCSCOPE_FAST_PATH void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);

@@ -6,7 +6,7 @@
 // Memory:   none
 //
 // A value is read raw, because most values are never used: an index or an offset stays as it is
-// until somebody asks for the text, address or entry that it stands for.
+// until the text, address or entry that it stands for is needed.
 
 #ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP

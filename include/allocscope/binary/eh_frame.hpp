@@ -134,7 +134,7 @@ ALLOCSCOPE_NOINLINE eh_record read_bounds(const mapped_bytes& frames, std::uint6
     const std::uint32_t length = in.u32();
     if (!in.ok()) return eh_record::odd;
     if (length == 0) return eh_record::end;
-    // 0xffffffff announces a 64-bit length: nobody writes that into .eh_frame.
+    // 0xffffffff announces a 64-bit length, which no tool writes into .eh_frame.
     if (length > in.remaining()) return eh_record::odd;
     bounds.begin = in.at();
     bounds.end = bounds.begin + length;

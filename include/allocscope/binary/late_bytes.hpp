@@ -1,4 +1,4 @@
-// late_bytes.hpp - bytes that are read only when somebody needs them.
+// late_bytes.hpp - bytes of a section that are read from its file only when they are needed.
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by dwarf_units.hpp and the readers of entries and lines in symbols/

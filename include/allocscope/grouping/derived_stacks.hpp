@@ -228,7 +228,7 @@ private:
     bool are_laid_out_ = true;
 };
 
-// Lays out the stacks when somebody asks for all of them. `source` is a derived_stacks.
+// Lays out all stacks at the first call of stacks(). `source` is a derived_stacks.
 inline void find_derived_stacks(const snapshot_data&, const void* source, later_stacks& made) {
     made.table = static_cast<const derived_stacks*>(source)->table(made.memory);
 }

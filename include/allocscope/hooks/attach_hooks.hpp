@@ -109,7 +109,7 @@ inline const char* malloc_refusal() noexcept {
 
 inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
-    found->pause(+1);  // nobody is charged for what the C library allocates here
+    found->pause(+1);  // no window is charged with what the C library allocates here
     prepare_walks_for_forks();
     found->pause(-1);
     if (!walk_permit{}.is_granted()) {

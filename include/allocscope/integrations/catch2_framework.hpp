@@ -4,7 +4,7 @@
 // Called:   by catch2_listener.hpp, by blocks in a TEST_CASE, and by the user there
 // Threads:  an assertion of Catch2 may fail only on the thread that runs the test case (in newer
 //           releases: on each thread that they allow)
-// Memory:   what Catch2 needs for a text, charged to nobody
+// Memory:   what Catch2 needs for a text, charged to no window
 //
 //     allocscope::catch2_leak_scope leaks;    // like CHECK_NO_LEAKS, to the end of its block
 //

@@ -118,8 +118,7 @@ inline bool mentions(const snapshot::frame& frame, std::string_view part) noexce
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }
 
-// The names by which a framework's own stacks are told from those of the tests. Lists end with
-// null.
+// The names that distinguish a framework's own stacks from those of the tests. Lists end with null.
 struct framework_names {
     const char* space;           // the namespace of the framework with its colons: "testing::"
     const char* const* runners;  // how the functions between main and a test begin

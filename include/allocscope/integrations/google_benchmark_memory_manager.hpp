@@ -31,7 +31,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // Otherwise all that the thread allocates in the pass counts, also what Google Benchmark allocates:
 // releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
 // keep pointers to results that have moved: with two or more repetitions their memory fields are
-// wrong, whoever fills them.
+// wrong with any memory manager.
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
     // Releases differ in which of these are virtual, so there is no `override`.

@@ -94,8 +94,8 @@ void set_memory_result(Run& run, const benchmark::MemoryManager::Result& result)
     }
 }
 
-// The type that BenchmarkReporter::List takes; where there is no such function, a type that nobody
-// has.
+// The type that BenchmarkReporter::List takes; where there is no such function, a type that no
+// object has.
 template <class Reporter, class = void>
 struct list_argument {
     struct type {};

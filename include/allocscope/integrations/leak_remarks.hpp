@@ -3,7 +3,7 @@
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user in the body of a test of any framework; for doctest also as a decorator
 // Threads:  any; a remark belongs to the test that is running
-// Memory:   one text, charged to nobody
+// Memory:   one text, charged to no window
 //
 //     TEST(registry, keeps_two) {
 //         allocscope::expect_leaks(2);                     // exactly two objects

@@ -6,8 +6,8 @@
 // Threads:  find_engine() and every entry of the table may be called from any thread
 // Memory:   none
 //
-// If an executable loads a plugin with RTLD_LOCAL, the state of a header exists twice, and nobody
-// notices. So the state lives only in the module that replaced `operator new`, and all other
+// If an executable loads a plugin with RTLD_LOCAL, the state of a header exists twice, without any
+// error. So the state lives only in the module that replaced `operator new`, and all other
 // modules ask for it through the one name that all modules are certain to share: operator new
 // itself. The question is a small, valid, aligned nothrow request whose `std::nothrow_t` is ours:
 //
@@ -68,7 +68,7 @@ struct engine {
     // The process-wide window of start/stats/stop.
     void (*start)(const options& wanted);
     snapshot_data* (*process_stats)(after_stats then);
-    // +1: what this thread allocates from now on is charged to nobody; -1: takes one +1 back.
+    // +1: what this thread allocates from now on is charged to no window; -1: takes one +1 back.
     void (*pause)(int change);
     // Adds a pattern to the library frames. Returns "", or why the pattern was refused.
     const char* (*library_frames)(const char* pattern);

@@ -132,7 +132,7 @@ inline bool free_in_child(std::mutex& lock) noexcept {
 class timed_scope {
 public:
     // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
-    // are blocked in that thread, and what it allocates is charged to nobody. Each point costs as
+    // are blocked in that thread, and its allocations are charged to no window. Each point costs as
     // much as counts(). If no thread can be made, is_sampling() is false and only marks are points.
     // Throws what the constructor of scope throws.
     [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},

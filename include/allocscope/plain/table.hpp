@@ -2,7 +2,7 @@
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever something is looked up by name or address
-// Threads:  one at a time; any number may find() while nobody adds
+// Threads:  one at a time; any number may find() while no thread adds
 // Memory:   from its arena
 //
 //     table<std::uint64_t, unit> units{memory};

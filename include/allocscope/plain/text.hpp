@@ -1,4 +1,4 @@
-// text.hpp - a view of characters that somebody else owns.
+// text.hpp - a view of characters that it does not own.
 //
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever names, paths and types are read

@@ -3,7 +3,7 @@
 // Room:     plain (floor 2), not malloc-safe
 // Called:   wherever texts are compared often: grouping/frame_book.hpp, report/place_sums.hpp
 // Threads:  one at a time
-// Memory:   from its arena; the texts themselves belong to somebody else and must stay
+// Memory:   from its arena; the texts themselves belong to the caller and must stay
 //
 //     text_numbers names{memory};
 //     names.number_of("a");        // 0

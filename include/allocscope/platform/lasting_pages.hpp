@@ -61,8 +61,8 @@ public:
                 at_.store(at, memory_order::release);
                 continue;
             }
-            // Another thread may have done it and not said so yet, because it lost its processor.
-            // In a signal handler it may be this thread: then nobody says so meanwhile.
+            // Another thread may have mapped it and not yet stored `at`, because it lost its
+            // processor. In a signal handler it may be this thread: then `at` stays as it is.
             const std::uintptr_t before = at;
             at = at_.load(memory_order::acquire);
             if (at != before) continue;
@@ -98,7 +98,7 @@ private:
     }
 
     atomic<std::uintptr_t> at_{0};
-    atomic<std::uintptr_t> taken_at_{0};  // where somebody else's mapping begins; 0: unknown
+    atomic<std::uintptr_t> taken_at_{0};  // where a foreign mapping begins; 0: unknown
     std::uintptr_t limit_ = 0;
 };
 
@@ -144,9 +144,9 @@ public:
     }
 
     // From now on only the part in use is mapped, and a little more. Called before there is a
-    // second thread, while nobody else gets addresses of the area from the kernel. Where a mapping
-    // cannot be extended in place, as under Valgrind, the area loses its last part and the rest
-    // stays mapped.
+    // second thread, while no other code gets addresses of the area from the kernel. Where a
+    // mapping cannot be extended in place, as under Valgrind, the area loses its last part and the
+    // rest stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
         const std::uintptr_t kept = used + mapping_edge::step;

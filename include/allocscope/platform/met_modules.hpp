@@ -6,8 +6,8 @@
 // Threads:  any, lock-free; a module that was noted is never changed or removed
 // Memory:   64 KiB of records and 64 KiB of paths, of which only what is used is touched
 //
-// A plugin may be unloaded before anybody asks for the names of its code, and another plugin may
-// then lie at its addresses. The notes say which module an old address belongs to:
+// A plugin may be unloaded before the names of its code are needed, and another plugin may then lie
+// at its addresses. The notes say which module an old address belongs to:
 //
 //     start, size     where the module lay
 //     fingerprint     which module it was (binary/module_fingerprint.hpp)

@@ -11,10 +11,10 @@
 //     if (error == 0) error = out.commit();          // renames it; without commit it is removed
 //
 // Errors are errno values, 0 is success. A new file has mode 0600 and is never reached through a
-// link that somebody planted: it is created with O_EXCL and put in place by rename, which replaces
+// link that an attacker made: it is created with O_EXCL and put in place by rename, which replaces
 // a link and not the file that the link points to. Some paths are not files and are written to
 // directly: the process's own descriptors by their names (/dev/stdout, /dev/fd/3), character
-// devices, and a FIFO that somebody reads from and that belongs to this user or to root.
+// devices, and a FIFO that has a reader and belongs to this user or to root.
 
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
@@ -146,7 +146,7 @@ public:
 
 private:
     // No O_CREAT and no O_TRUNC: if the path becomes a file meanwhile, that file is left alone.
-    // With O_NONBLOCK, a FIFO that nobody reads is an error (ENXIO) and does not hang the program.
+    // With O_NONBLOCK, a FIFO without a reader is an error (ENXIO) and does not hang the program.
     int open_special(const char* path, const struct stat& found) noexcept {
         if (S_ISDIR(found.st_mode)) return EISDIR;
         descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -162,7 +162,7 @@ private:
     }
 
     // The directory is kept open, so that the file ends up where the caller asked for it, even if
-    // the program changes its working directory or somebody renames a folder.
+    // the program changes its working directory or a folder is renamed.
     int create_beside(const char* path) noexcept {
         char directory[4096];
         const char* slash = std::strrchr(path, '/');

@@ -1,4 +1,4 @@
-// answer_reading.hpp - adds up what one thread has counted, and answers when a reader asks for it.
+// answer_reading.hpp - adds up what one thread has counted, and answers the question of a reader.
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   by a thread that refreshes its view, by windows/window_reading.hpp from outside

@@ -239,8 +239,8 @@ inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t ta
     }
     const std::uint32_t id = cohort_of_tag(thread, tag);
     if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
-    // A signal handler may jump out of this code. The epoch is invalid meanwhile, so that nobody
-    // uses a half-written entry.
+    // A signal handler may jump out of this code. The epoch is invalid meanwhile, so that a
+    // half-written entry is never used.
     thread.tagged_cohort_epoch = no_epoch;
     compiler_barrier();
     thread.tagged_cohort = id;

@@ -86,7 +86,7 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
 
 // Called before the real allocation. True: the hook must behave as if there were no memory. Throws
 // what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Allocations
-// that are charged to nobody do not count, and neither do those of a signal handler that
+// that are charged to no window do not count, and neither do those of a signal handler that
 // interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
@@ -114,7 +114,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     return fails;
 }
 
-// Called at a free. A guard is told of a free but cannot refuse it.
+// Called at a free. It reports the free to the guards, which cannot refuse it.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
     thread_state* thread = enter(frame, false);

@@ -7,7 +7,7 @@
 //
 // The lifetimes of objects need no stored time for each object: the sum of the lifetimes is the sum
 // of the times of death minus the sum of the times of birth. Objects that are alive count as if
-// they died when somebody asks. The sums wrap around at 2^64; their difference is correct as long
+// they died at the snapshot. The sums wrap around at 2^64; their difference is correct as long
 // as it is below 2^64.
 //
 // An allocation is temporary when its thread frees it before it allocates anything else. To detect
@@ -66,8 +66,8 @@ inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     return false;
 }
 
-// Called before a birth is counted. `place` is where the record lies. With null, nobody can
-// recognise the object as the newest one.
+// Called before a birth is counted. `place` is where the record lies. With null, the
+// object is never recognised as the newest one.
 ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters, std::uint32_t id,
                                     std::uint64_t bytes, const void* place) noexcept {
     detailed_part& part = *process.cohorts.detailed_part_of(id);

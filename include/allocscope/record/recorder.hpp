@@ -131,7 +131,7 @@ ALLOCSCOPE_FAST_PATH bool has_record_in(Map& map, const void* block) noexcept {
     return slot != nullptr && slot->load(memory_order::relaxed) != 0;
 }
 
-// Whether the free changes a table or a guard wants to know of it. While samples are drawn, most
+// Whether the free changes a table or must be reported to a guard. While samples are drawn, most
 // blocks that begin at a page have no record, because the allocator hands out the address of a
 // freed sample again and again.
 ALLOCSCOPE_FAST_PATH bool concerns_anybody(const void* block) noexcept {

@@ -75,8 +75,8 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     return true;
 }
 
-// The decision about one allocation: it passes without being sampled, it is a sample, or nobody
-// wants it, because no window is open any more or because it has been counted as lost.
+// The decision about one allocation: it passes without being sampled, it is a sample, or it is not
+// wanted, because no window is open any more or because it has been counted as lost.
 enum class draw { passed, sample, not_wanted };
 
 // Counts an allocation down. True: it is a sample. The caller has called enter(), and the thread is

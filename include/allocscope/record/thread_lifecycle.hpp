@@ -12,7 +12,7 @@
 // library's own clean-up) are recorded in `process.latecomer`, or in another such state while a
 // hook works in that one.
 //
-// In a program that uses every pthread key nobody tells us when a thread ends. The state of such a
+// In a program that uses every pthread key there is no call when a thread ends. The state of such a
 // thread stores its thread id. When a new state is needed, the kernel is asked which of these
 // threads are gone.
 
@@ -92,7 +92,7 @@ ALLOCSCOPE_INLINE void give_back_with_nested(thread_state& state) noexcept {
 
 // Under one long window there are no boundaries, so only threads that end start a reclaim.
 ALLOCSCOPE_INLINE void reclaim_if_possible() noexcept {
-    // In a child of _Fork(), nobody opens a lock that a thread of the parent held.
+    // In a child of _Fork(), a lock that a thread of the parent held stays closed.
     if (process.mark.is_unsettled()) return;
     ++own_locks.count;
     compiler_barrier();
@@ -127,7 +127,7 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     reclaim_if_possible();
 }
 
-// Takes a state that nobody uses; null when there is no memory.
+// Takes an unused state, or makes one; null when there is no memory.
 inline thread_state* take_state() noexcept {
     if (thread_state* used = take_used_state()) return used;
     if (process.has_untold_ends.load(memory_order::relaxed)) {
@@ -212,7 +212,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     begin_state(*state, *state, new_instance());
     current_entry = state;
     // If the program has many keys, the C library allocates room for the value of ours. That
-    // allocation is charged to nobody.
+    // allocation is charged to no window.
     state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;

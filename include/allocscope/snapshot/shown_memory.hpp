@@ -18,7 +18,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Null if nobody asked for it, or if the snapshot is a difference.
+// Null for a difference, and for a snapshot without the parts of the memory.
 inline const memory_use* shown_memory(const snapshot::window_info& info) noexcept {
     return info.is_difference ? nullptr : info.memory;
 }

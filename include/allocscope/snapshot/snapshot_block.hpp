@@ -126,7 +126,7 @@ public:
 
     ALLOCSCOPE_INLINE bool has_memory() const noexcept { return head_ != nullptr; }
 
-    // For texts and frames that nobody else keeps.
+    // For texts and frames that belong to this snapshot alone.
     ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
 
     // Keeps what the rows point to as long as this snapshot: one thing, and up to two snapshots.
@@ -186,7 +186,7 @@ public:
         head_->family_count = placed.size();
     }
 
-    // Sets how the stacks are found when somebody asks for them. `source` lies in memory().
+    // Sets how the stacks are found at the first call of stacks(). `source` lies in memory().
     ALLOCSCOPE_INLINE void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;

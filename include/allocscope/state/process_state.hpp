@@ -95,8 +95,8 @@ struct process_state {
     atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     atomic<bool> is_prepared{false};
     atomic<bool> has_thread_key{false};
-    // True: threads end without telling us, because no key was free. They are looked for when
-    // last_instance is at least collect_at_instance.
+    // True: threads end without a call of ours, because no key was free. Ended threads are searched
+    // for when last_instance is at least collect_at_instance.
     atomic<bool> has_untold_ends{false};
     atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};

@@ -53,7 +53,7 @@ struct unsettled_bytes {
 };
 
 // The shares of a thread in windows without a mask bit. There may be many such windows. So a
-// boundary only notes the change, and each window is told of many boundaries at once.
+// boundary only notes the change, and each window gets the changes of many boundaries at once.
 struct unmasked_shares {
     static constexpr std::uint32_t most_unsettled = 1024;
 
@@ -185,7 +185,7 @@ struct thread_state : thread_entry {
     atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
-    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; otherwise 0
+    atomic<std::int32_t> thread_id{0};  // of a thread that ends without a call; otherwise 0
     atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread

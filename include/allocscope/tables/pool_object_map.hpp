@@ -42,7 +42,7 @@ class pool_object_map {
 public:
     struct cell {
         atomic<std::uint64_t> key;
-        atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
+        atomic<std::uint64_t> record;  // 0: no object, or not complete
         atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {

@@ -113,7 +113,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
     return made.finish();
 }
 
-// Listed apart from the leaks, so that nobody misses these objects.
+// These objects have a line of their own, because they are in no row of leaks.
 ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";

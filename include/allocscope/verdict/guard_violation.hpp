@@ -65,7 +65,7 @@ inline check_data* describe_violation(const guard_watch& watch, const watched_ev
     arena scratch;
     const char* name = name_of_window(scratch, watch.window);
     allocation_counts counts = counts_now(watch.window);
-    if (!event.is_free) {  // the guard is told before the event
+    if (!event.is_free) {  // the guard gets the event before it happens
         ++counts.allocations;
         counts.bytes_allocated += event.bytes;
     }

@@ -5,7 +5,7 @@
 // Threads:  the forking thread; in the child, the first thread that takes a lock
 // Memory:   none
 //
-//     fork()     takes every lock first, so that nobody else is in the middle of a change
+//     fork()     takes every lock first, so that no other thread is in the middle of a change
 //     _Fork()    runs no handlers: locks may be held by threads that the child does not have
 //
 // Between our two handlers the forking thread holds every lock. Handlers of the program may run on

@@ -234,7 +234,7 @@ inline void reclaim_unread() noexcept {
     process.cohorts_kept = kept;
 }
 
-// Does the same. If somebody is reading the tables, that reader does it afterwards.
+// Does the same. If the tables are being read, the reader does it afterwards.
 inline void reclaim_when_due() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) {
         process.is_reclaim_put_off = true;
@@ -300,7 +300,7 @@ inline bool release_unread_tables() noexcept {
     return true;
 }
 
-// Does the same. Also returns false when somebody is reading the tables.
+// Does the same. Also returns false while the tables are being read.
 inline bool release_tables() noexcept {
     if (::pthread_mutex_trylock(&process.walking) != 0) return false;
     const bool is_released = release_unread_tables();

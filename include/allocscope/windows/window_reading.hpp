@@ -179,7 +179,7 @@ private:
         return true;
     }
 
-    // A thread that has begun to answer goes on with it; nobody reads that answer.
+    // A thread that has begun to answer goes on with it; that answer is not read.
     static void withdraw(reading_question& question) noexcept {
         question_step expected = question_step::asked;
         question.step.compare_exchange_strong(expected, question_step::nobody_asks,

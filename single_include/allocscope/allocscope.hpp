@@ -35437,9 +35437,8 @@ inline void MaybeReenterWithoutASLR(...) {}
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
+#include <algorithm>
 #include <atomic>
-#include <optional>
-#include <set>
 #include <stdexcept>
 
 // google_benchmark_scope.hpp - shows the allocations of a benchmark's loop beside its time.
@@ -35511,14 +35510,12 @@ public:
     void stop();
 
     // The numbers of this thread so far. Allocates nothing.
-    allocation_counts counts() const noexcept { return window_->counts(); }
+    allocation_counts counts() const noexcept { return window_.counts(); }
 
 private:
     void refuse(const std::string& reason) {
         state_.SkipWithError(("allocscope: " + reason).c_str());
     }
-    // The nodes of the counters that the function has added.
-    allocation_counts counts_of_new_counters() const;
     // `own`: what Google Benchmark keeps for the new counters.
     void report(const allocation_counts& own);
     double iterations() const noexcept { return static_cast<double>(state_.iterations()); }
@@ -35526,11 +35523,11 @@ private:
     benchmark::State& state_;
     detail::benchmark_rule rule_;
     bool keeps_stacks_;
-    std::set<std::string> known_counters_;
-    std::optional<scope> window_;
+    allocation_counts counters_before_;  // what Google Benchmark keeps for the counters so far
     snapshot allocated_;
     snapshot alive_;
     bool is_stopped_ = false;
+    scope window_;  // last: it opens when the other members are ready
 };
 
 namespace detail {
@@ -35563,6 +35560,13 @@ inline options options_of_benchmark(recording wanted) noexcept {
     return made;
 }
 
+// What Google Benchmark allocates for these counters: as much as a copy of them allocates.
+inline allocation_counts counts_of_copy(const benchmark::UserCounters& counters) {
+    const scope window{"benchmark counters", options_of_benchmark(recording::counters)};
+    const benchmark::UserCounters copy = counters;
+    return window.counts();
+}
+
 inline recording usual_recording(const benchmark::State& state) noexcept {
     return state.max_iterations == 1 ? recording::exact : recording::counters;
 }
@@ -35583,11 +35587,9 @@ inline allocation_counts without_own(allocation_counts totals,
     totals.bytes_allocated -= own.bytes_allocated;
     if (!were_in_the_peak) return totals;
     // The peak without them was lower and is not known. It was at least this.
-    const std::uint64_t mean =
-        totals.allocations != 0
-            ? (totals.bytes_allocated + totals.allocations - 1) / totals.allocations
-            : 0;
-    totals.peak_bytes = totals.live_bytes() > mean ? totals.live_bytes() : mean;
+    const std::uint64_t objects = std::max(totals.allocations, std::uint64_t{1});
+    const std::uint64_t mean = (totals.bytes_allocated + objects - 1) / objects;
+    totals.peak_bytes = std::max(totals.live_bytes(), mean);
     return totals;
 }
 
@@ -35600,47 +35602,37 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, const char* fil
 
 inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wanted, const char* file,
                                         int line)
-    : state_(state), keeps_stacks_(wanted == recording::exact) {
-    {
-        const pause_recording not_of_the_benchmark;
-        const char* refusal = detail::engine_refusal(detail::find_engine());
-        if (refusal[0] != '\0') refuse(refusal);
-        if (wanted == recording::sampled) {
-            refuse(
-                "recording is sampled, which gives estimates; a benchmark_scope counts: take"
-                " exact or counters");
-        }
-        rule_.file = file;
-        rule_.line = line;
-        for (const auto& counter : state_.counters) known_counters_.insert(counter.first);
+    : state_(state),
+      rule_{file, line},
+      keeps_stacks_(wanted == recording::exact),
+      counters_before_(detail::counts_of_copy(state.counters)),
+      window_("benchmark", detail::options_of_benchmark(wanted)) {
+    const pause_recording not_of_the_benchmark;
+    const char* refusal = detail::engine_refusal(detail::find_engine());
+    if (refusal[0] != '\0') refuse(refusal);
+    if (wanted == recording::sampled) {
+        refuse(
+            "recording is sampled, which gives estimates; a benchmark_scope counts: take exact"
+            " or counters");
     }
-    window_.emplace("benchmark", detail::options_of_benchmark(wanted));
-}
-
-inline allocation_counts benchmark_scope::counts_of_new_counters() const {
-    // A copy allocates as much as the counters did.
-    const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
-    benchmark::UserCounters copied;
-    for (const auto& counter : state_.counters) {
-        if (known_counters_.count(counter.first) == 0) copied.insert(counter);
-    }
-    return window.counts();
 }
 
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    const detail::benchmark_usage used = detail::usage_of(window_->counts(), iterations());
+    const detail::benchmark_usage used = detail::usage_of(window_.counts(), iterations());
     if (keeps_stacks_ && rule_.first_broken(used, detail::quantity::allocations) != used.size()) {
         const pause_recording not_of_the_benchmark;
-        allocated_ = detail::allocated_in(*window_);
+        allocated_ = detail::allocated_in(window_);
     }
-    alive_ = window_->stop();
+    alive_ = window_.stop();
 }
 
 inline benchmark_scope::~benchmark_scope() {
     stop();
-    const allocation_counts own = counts_of_new_counters();
+    allocation_counts own = detail::counts_of_copy(state_.counters);
+    own.allocations -= counters_before_.allocations;
+    own.bytes_allocated -= counters_before_.bytes_allocated;
     const pause_recording not_of_the_benchmark;
     if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();
@@ -35729,6 +35721,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
+#include <optional>
 #include <vector>
 
 // google_benchmark_gate.hpp - a reporter before the reporter: leaks and broken limits fail the run.
@@ -35959,19 +35952,6 @@ int run_benchmarks(int argc, char** argv);
 
 namespace detail {
 
-// Reads a flag as Google Benchmark does: first the environment, then the arguments; the last one
-// counts. This is needed because Google Benchmark does not tell which reporters it will use.
-inline std::string flag_of(int argc, char** argv, const std::string& start, const char* variable,
-                           const char* otherwise) {
-    const char* const found = ::secure_getenv(variable);
-    std::string value = found != nullptr ? found : otherwise;
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        if (argument.compare(0, start.size(), start) == 0) value = argument.substr(start.size());
-    }
-    return value;
-}
-
 // Null if the format is unknown.
 inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
     using benchmark::ConsoleReporter;
@@ -35990,8 +35970,16 @@ inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::stri
 // definitions
 
 inline int run_benchmarks(int argc, char** argv) {
+    // Reads a flag as Google Benchmark does: first the environment, then the arguments; the last
+    // one counts. This is needed because Google Benchmark does not tell which reporters it uses.
     const auto flag = [argc, argv](const char* start, const char* variable, const char* otherwise) {
-        return detail::flag_of(argc, argv, start, variable, otherwise);
+        const char* const found = ::secure_getenv(variable);
+        const char* value = found != nullptr ? found : otherwise;
+        const std::size_t length = std::strlen(start);
+        for (int i = 1; i < argc; ++i) {
+            if (std::strncmp(argv[i], start, length) == 0) value = argv[i] + length;
+        }
+        return std::string{value};
     };
     const std::string format = flag("--benchmark_format=", "BENCHMARK_FORMAT", "console");
     const std::string file = flag("--benchmark_out=", "BENCHMARK_OUT", "");

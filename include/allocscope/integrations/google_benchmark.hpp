@@ -23,7 +23,9 @@
 #include <allocscope/integrations/google_benchmark_versions.hpp>
 
 #include <benchmark/benchmark.h>  // Initialize, RunSpecifiedBenchmarks, the reporters
+#include <cstddef>                // size_t
 #include <cstdlib>                // secure_getenv
+#include <cstring>                // strlen, strncmp
 #include <memory>                 // unique_ptr
 #include <optional>               // optional
 #include <string>                 // string
@@ -35,19 +37,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 int run_benchmarks(int argc, char** argv);
 
 namespace detail {
-
-// Reads a flag as Google Benchmark does: first the environment, then the arguments; the last one
-// counts. This is needed because Google Benchmark does not tell which reporters it will use.
-inline std::string flag_of(int argc, char** argv, const std::string& start, const char* variable,
-                           const char* otherwise) {
-    const char* const found = ::secure_getenv(variable);
-    std::string value = found != nullptr ? found : otherwise;
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        if (argument.compare(0, start.size(), start) == 0) value = argument.substr(start.size());
-    }
-    return value;
-}
 
 // Null if the format is unknown.
 inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
@@ -67,8 +56,16 @@ inline std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::stri
 // definitions
 
 inline int run_benchmarks(int argc, char** argv) {
+    // Reads a flag as Google Benchmark does: first the environment, then the arguments; the last
+    // one counts. This is needed because Google Benchmark does not tell which reporters it uses.
     const auto flag = [argc, argv](const char* start, const char* variable, const char* otherwise) {
-        return detail::flag_of(argc, argv, start, variable, otherwise);
+        const char* const found = ::secure_getenv(variable);
+        const char* value = found != nullptr ? found : otherwise;
+        const std::size_t length = std::strlen(start);
+        for (int i = 1; i < argc; ++i) {
+            if (std::strncmp(argv[i], start, length) == 0) value = argv[i] + length;
+        }
+        return std::string{value};
     };
     const std::string format = flag("--benchmark_format=", "BENCHMARK_FORMAT", "console");
     const std::string file = flag("--benchmark_out=", "BENCHMARK_OUT", "");

@@ -21,12 +21,11 @@
 #include <allocscope/measure/scope.hpp>
 
 #include <benchmark/benchmark.h>  // State, Counter
+#include <algorithm>              // max
 #include <atomic>                 // atomic
 #include <cstddef>                // size_t
 #include <cstdint>                // uint64_t
 #include <mutex>                  // mutex, lock_guard
-#include <optional>               // optional
-#include <set>                    // set
 #include <stdexcept>              // invalid_argument
 #include <string>                 // string
 #include <utility>                // pair
@@ -95,14 +94,12 @@ public:
     void stop();
 
     // The numbers of this thread so far. Allocates nothing.
-    allocation_counts counts() const noexcept { return window_->counts(); }
+    allocation_counts counts() const noexcept { return window_.counts(); }
 
 private:
     void refuse(const std::string& reason) {
         state_.SkipWithError(("allocscope: " + reason).c_str());
     }
-    // The nodes of the counters that the function has added.
-    allocation_counts counts_of_new_counters() const;
     // `own`: what Google Benchmark keeps for the new counters.
     void report(const allocation_counts& own);
     double iterations() const noexcept { return static_cast<double>(state_.iterations()); }
@@ -110,11 +107,11 @@ private:
     benchmark::State& state_;
     detail::benchmark_rule rule_;
     bool keeps_stacks_;
-    std::set<std::string> known_counters_;
-    std::optional<scope> window_;
+    allocation_counts counters_before_;  // what Google Benchmark keeps for the counters so far
     snapshot allocated_;
     snapshot alive_;
     bool is_stopped_ = false;
+    scope window_;  // last: it opens when the other members are ready
 };
 
 namespace detail {
@@ -147,6 +144,13 @@ inline options options_of_benchmark(recording wanted) noexcept {
     return made;
 }
 
+// What Google Benchmark allocates for these counters: as much as a copy of them allocates.
+inline allocation_counts counts_of_copy(const benchmark::UserCounters& counters) {
+    const scope window{"benchmark counters", options_of_benchmark(recording::counters)};
+    const benchmark::UserCounters copy = counters;
+    return window.counts();
+}
+
 inline recording usual_recording(const benchmark::State& state) noexcept {
     return state.max_iterations == 1 ? recording::exact : recording::counters;
 }
@@ -167,11 +171,9 @@ inline allocation_counts without_own(allocation_counts totals,
     totals.bytes_allocated -= own.bytes_allocated;
     if (!were_in_the_peak) return totals;
     // The peak without them was lower and is not known. It was at least this.
-    const std::uint64_t mean =
-        totals.allocations != 0
-            ? (totals.bytes_allocated + totals.allocations - 1) / totals.allocations
-            : 0;
-    totals.peak_bytes = totals.live_bytes() > mean ? totals.live_bytes() : mean;
+    const std::uint64_t objects = std::max(totals.allocations, std::uint64_t{1});
+    const std::uint64_t mean = (totals.bytes_allocated + objects - 1) / objects;
+    totals.peak_bytes = std::max(totals.live_bytes(), mean);
     return totals;
 }
 
@@ -184,47 +186,37 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, const char* fil
 
 inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wanted, const char* file,
                                         int line)
-    : state_(state), keeps_stacks_(wanted == recording::exact) {
-    {
-        const pause_recording not_of_the_benchmark;
-        const char* refusal = detail::engine_refusal(detail::find_engine());
-        if (refusal[0] != '\0') refuse(refusal);
-        if (wanted == recording::sampled) {
-            refuse(
-                "recording is sampled, which gives estimates; a benchmark_scope counts: take"
-                " exact or counters");
-        }
-        rule_.file = file;
-        rule_.line = line;
-        for (const auto& counter : state_.counters) known_counters_.insert(counter.first);
+    : state_(state),
+      rule_{file, line},
+      keeps_stacks_(wanted == recording::exact),
+      counters_before_(detail::counts_of_copy(state.counters)),
+      window_("benchmark", detail::options_of_benchmark(wanted)) {
+    const pause_recording not_of_the_benchmark;
+    const char* refusal = detail::engine_refusal(detail::find_engine());
+    if (refusal[0] != '\0') refuse(refusal);
+    if (wanted == recording::sampled) {
+        refuse(
+            "recording is sampled, which gives estimates; a benchmark_scope counts: take exact"
+            " or counters");
     }
-    window_.emplace("benchmark", detail::options_of_benchmark(wanted));
-}
-
-inline allocation_counts benchmark_scope::counts_of_new_counters() const {
-    // A copy allocates as much as the counters did.
-    const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
-    benchmark::UserCounters copied;
-    for (const auto& counter : state_.counters) {
-        if (known_counters_.count(counter.first) == 0) copied.insert(counter);
-    }
-    return window.counts();
 }
 
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    const detail::benchmark_usage used = detail::usage_of(window_->counts(), iterations());
+    const detail::benchmark_usage used = detail::usage_of(window_.counts(), iterations());
     if (keeps_stacks_ && rule_.first_broken(used, detail::quantity::allocations) != used.size()) {
         const pause_recording not_of_the_benchmark;
-        allocated_ = detail::allocated_in(*window_);
+        allocated_ = detail::allocated_in(window_);
     }
-    alive_ = window_->stop();
+    alive_ = window_.stop();
 }
 
 inline benchmark_scope::~benchmark_scope() {
     stop();
-    const allocation_counts own = counts_of_new_counters();
+    allocation_counts own = detail::counts_of_copy(state_.counters);
+    own.allocations -= counters_before_.allocations;
+    own.bytes_allocated -= counters_before_.bytes_allocated;
     const pause_recording not_of_the_benchmark;
     if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();

@@ -128,6 +128,9 @@ def leaks_fail():
     expect(re.search(r"keeps_ten/10/.* allocs/op=1 bytes/op=4 live=40 peak=40", text), text)
     expect(re.search(r"empty/.* allocs/op=0", text), text)
 
+    text = run(GATED, ["leak_beside_counter"], code=1)[1]
+    expect("leak: still alive: 3 objects of 12 bytes" in text, text)
+
     # What a label keeps is known in one thread only.
     text = run(GATED, ["leak_with_label"], code=1)[1]
     expect(re.search(r"leak_with_label/.*still alive: 1 object of 4 bytes", text), text)

@@ -75,6 +75,16 @@ void own_counters(benchmark::State& state) {
 }
 BENCHMARK(own_counters)->Iterations(100)->Arg(0)->Arg(1);
 
+// Those from before the scope are no part of what it counts.
+void leak_beside_counter(benchmark::State& state) {
+    state.counters["a counter from before"] = 7;
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        touch(new int);
+    }
+}
+BENCHMARK(leak_beside_counter)->Iterations(3);
+
 // So is the text of a label that it keeps.
 void long_label(benchmark::State& state) {
     allocscope::benchmark_scope memory{state};

@@ -531,6 +531,56 @@ def names_threads(recorder, folder):
     assert re.search(r"  thread \d+$", of["4000"]) and "names" not in shown, shown
 
 
+def refuses_a_loop_of_threads(recorder, folder):
+    """A program that writes nonsense over its list of threads; it is read while it runs, too."""
+    source = r"""
+        #include <allocscope/state/recording_head.hpp>
+        #include <cstdio>
+        #include <cstring>
+        #include <unistd.h>
+        int main() {
+            using namespace allocscope::detail;
+            std::FILE* maps = std::fopen("/proc/self/maps", "r");
+            char line[512];
+            unsigned long begin = 0;
+            unsigned long offset = 0;
+            while (offset != first_segment && std::fgets(line, sizeof line, maps) != nullptr) {
+                if (std::strstr(line, "/memfd:allocscope") == nullptr) continue;
+                std::sscanf(line, "%lx-%*x %*s %lx", &begin, &offset);
+            }
+            if (offset != first_segment) return 1;
+            auto* copy = reinterpret_cast<process_state*>(begin + process_offset);
+            thread_state* state = copy->threads.load();
+            state->is_taken.store(false);
+            state->next_state = state;
+            usleep(300000);
+            _exit(5);
+        }"""
+    headers = pathlib.Path(__file__).resolve().parents[2] / "include"
+    program = compiled(folder, "loops", source, COMPILER, "-I", headers)
+    for options in ([], ["--every", "0.1"]):
+        done = recorder.run([program], *options, code=5)
+        assert "loops: the recording is damaged: its list of threads has a loop" in done.stderr
+
+
+def stops_a_report(program):
+    """A report that takes long, because nobody reads it, ends when the command is asked to end."""
+    with subprocess.Popen([PROGRAM, "run", "--format", "json", "--", *program],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
+        # The pipe is full when the report has begun, and no signal stops it in the first second.
+        room = fcntl.fcntl(started.stderr, fcntl.F_GETPIPE_SZ)
+        unread = 0
+        while unread < room:
+            time.sleep(0.02)
+            unread = struct.unpack("i", fcntl.ioctl(started.stderr, termios.FIONREAD, b"...."))[0]
+        time.sleep(1.5)
+        assert started.poll() is None
+        started.send_signal(signal.SIGTERM)
+        text = started.stderr.read().decode()
+        assert text.endswith(": the report was stopped by signal 15\n"), text[-300:]
+        assert started.wait(60) == 0
+
+
 def explains_memory(recorder, folder):
     """Parts whose sizes the program knows: at its end, from outside, and not of its child."""
     source = r"""
@@ -692,6 +742,8 @@ def main():
         passes_signals_on(recorder, program)
         reports_while_it_runs(recorder, program)
         names_threads(recorder, folder)
+        refuses_a_loop_of_threads(recorder, folder)
+        stops_a_report(["python3", "-c", "pass"])
         explains_memory(recorder, folder)
         children(recorder, folder)
         generations(recorder, folder)

@@ -64,13 +64,15 @@ void declare_sums_in_motion() {
     process.are_sums_moving.store(false);
 }
 
-// Its threads are not there to be asked.
-void let_threads_be() {
+// Its threads are not there to be asked. False: their list has a loop.
+bool let_threads_be(std::size_t most_threads) {
     for (thread_state& each : all_threads()) {
+        if (most_threads-- == 0) return false;
         each.busy.store(0);
         each.task.store(0);  // so that nobody asks for the name of a thread of our own
         each.question.step.store(question_step::nobody_asks);
     }
+    return true;
 }
 
 program_facts kept;  // this process adopts one program
@@ -124,7 +126,10 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     modules_at_start.move_from(head.start_address);
     drop_what_was_private();
     declare_sums_in_motion();
-    let_threads_be();
+    if (!let_threads_be(head.bytes / sizeof(thread_state))) {
+        error = "the recording is damaged: its list of threads has a loop";
+        return {};
+    }
     kept = program;
     name_from_outside = &name_seen;
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)

@@ -6,6 +6,7 @@
 
 #include <allocscope/report.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -102,9 +103,16 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
         ::_exit(exit_fine);
     }
     int status = 0;
-    while (::waitpid(child, &status, 0) != child) {
+    int end_asked = 0;
+    while (::waitpid(child, &status, end_asked_ ? WNOHANG : 0) != child) {
+        if (!end_asked_ || end_asked != 0) continue;
+        end_asked = end_asked_();
+        if (end_asked != 0) ::kill(child, SIGKILL);
     }
-    if (WIFSIGNALED(status)) {
+    if (end_asked != 0) {
+        refuse("run", name_of(program_) + ": the report was stopped by signal " +
+                          std::to_string(end_asked));
+    } else if (WIFSIGNALED(status)) {
         refuse("run", name_of(program_) + ": the report failed (signal " +
                           std::to_string(WTERMSIG(status)) + "): the recording is damaged");
     }

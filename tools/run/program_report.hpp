@@ -8,6 +8,7 @@
 #include "run_options.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,6 +45,9 @@ public:
     // When its memory was largest so far. The last look of the program itself may be at more.
     void add(const memory_moment& memory);
     void add(const names_of_threads& threads) { facts_.threads = threads; }
+    // From now on `end_asked` is called while a report is made. When it returns the number of a
+    // signal, the report is given up.
+    void stop_when(const std::function<int()>& end_asked) { end_asked_ = end_asked; }
     // What is alive now. False: it could not be found out.
     bool measure(allocscope::snapshot::moment& into) const;
 
@@ -65,6 +69,7 @@ private:
     std::string path_;
     recorded_program program_;
     program_facts facts_;
+    std::function<int()> end_asked_;
 };
 
 }  // namespace allocscope_tools

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -132,6 +133,7 @@ public:
         // Whoever reads stderr may go (`2>&1 | head`). The program's end and exit code come first.
         std::signal(SIGPIPE, SIG_IGN);
         watch(program, file);
+        end_asked_ = [&program] { return program.end_asked(0.1); };
         report_all(file);
         return program.exit_code();
     }
@@ -232,6 +234,7 @@ private:
         report.add(moments_[index]);
         report.add(names_.of(index));
         if (wanted_.explains_memory) report.add(memories_[index]);
+        report.stop_when(end_asked_);
         report.write();
     }
 
@@ -340,6 +343,7 @@ private:
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
     std::map<std::uint32_t, memory_moment> memories_;
     thread_watch names_;
+    std::function<int()> end_asked_;  // see program_report::stop_when; empty: the program runs
 };
 
 }  // namespace

@@ -27,6 +27,13 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     return pointers;
 }
 
+// Of the monotonic clock.
+double seconds_now() {
+    timespec now;
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 timespec duration_of(double seconds) {
     timespec duration = {};
     duration.tv_sec = static_cast<time_t>(seconds);
@@ -97,18 +104,14 @@ void started_program::pass_on(const siginfo_t& signal) {
 }
 
 started_program::event started_program::wait(double seconds) {
-    timespec now;
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    const double until =
-        static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) + seconds;
+    const double until = seconds_now() + seconds;
     for (;;) {
         const pid_t ended = ::waitpid(process_id_, &status_, WNOHANG);
         if (ended == process_id_ && (WIFEXITED(status_) || WIFSIGNALED(status_))) {
+            ended_at_ = seconds_now();
             return event::ended;
         }
-        ::clock_gettime(CLOCK_MONOTONIC, &now);
-        const double left =
-            until - static_cast<double>(now.tv_sec) - 1e-9 * static_cast<double>(now.tv_nsec);
+        const double left = until - seconds_now();
         if (seconds >= 0 && left <= 0) return event::time_is_up;
         const timespec duration = duration_of(seconds >= 0 ? left : 3600);
         siginfo_t signal;
@@ -117,6 +120,16 @@ started_program::event started_program::wait(double seconds) {
         if (number == report_signal_) return event::report_asked;
         pass_on(signal);
     }
+}
+
+int started_program::end_asked(double seconds) {
+    constexpr double grace = 1;
+    const timespec duration = duration_of(seconds);
+    const int number = ::sigtimedwait(&signals_, nullptr, &duration);
+    const bool asks =
+        number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
+    if (asks && seconds_now() - ended_at_ >= grace) end_asked_ = number;
+    return end_asked_;
 }
 
 int started_program::exit_code() const {

@@ -33,6 +33,10 @@ public:
     event wait(double seconds);
 
     pid_t process_id() const { return process_id_; }
+    // After event::ended: the signal that asks this process to end, too, or 0. Waits for one for
+    // up to `seconds`, less when a child of this process ends. Signals that come within a second of
+    // the program's end are ignored: they were meant for the program.
+    int end_asked(double seconds);
     // After event::ended, as a shell has it: 128 + n when signal n ended the program.
     int exit_code() const;
 
@@ -46,6 +50,8 @@ private:
     int report_signal_ = 0;
     pid_t process_id_ = -1;
     int status_ = 0;
+    double ended_at_ = 0;  // seconds of the monotonic clock
+    int end_asked_ = 0;
 };
 
 }  // namespace allocscope_tools

@@ -52,6 +52,8 @@ public:
         const void* const copy = mapped_ + process_offset;
         return seen(static_cast<const process_state*>(copy)->threads.load(memory_order::acquire));
     }
+    // A list with more states has a loop.
+    std::size_t most_threads() const { return bytes_ / sizeof(thread_state); }
     // Null: there is none, or it is not in the segment.
     const thread_state* seen(const thread_state* address) const {
         const auto of = reinterpret_cast<std::uintptr_t>(address);
@@ -84,8 +86,10 @@ void thread_watch::look(const recording_file& file, std::uint32_t index) {
     names_of_threads& names = of_program_[index];
     const std::string usual = name_now(segment.process_id(), segment.process_id());
     std::size_t left = most_reads;
+    std::size_t unseen = segment.most_threads();
     const thread_state* state = segment.first_thread();
-    for (; state != nullptr && left != 0; state = segment.seen(state->next_state)) {
+    for (; state != nullptr && left != 0 && unseen-- != 0;
+         state = segment.seen(state->next_state)) {
         const auto instance = static_cast<std::uint32_t>(state->instance.load());
         const std::int32_t task = state->task.load();
         if (!state->is_taken.load(memory_order::acquire) || task <= 0) continue;

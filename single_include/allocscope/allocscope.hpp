@@ -28452,6 +28452,12 @@ public:
         data.row_count = rows.size();
     }
 
+    // Sets the sums of a snapshot that has only some rows of its window.
+    void set_live(std::uint64_t objects, std::uint64_t bytes) noexcept {
+        head_->data.live_objects = objects;
+        head_->data.live_bytes = bytes;
+    }
+
     // Adds the totals by family. Call it once. Throws std::bad_alloc.
     void add_families(const list<snapshot::family>& families) {
         list<snapshot::family> placed{memory_};
@@ -36538,6 +36544,8 @@ struct stack_source {
     std::size_t module_count;
     const snapshot::thread* threads;
     std::size_t thread_count;
+    // How many rows were left out of the snapshot, because the stacks say what they say.
+    std::size_t rows_left_out = 0;
 };
 
 class shown_stacks {
@@ -36553,6 +36561,10 @@ public:
     }
 
     const snapshot& rows() const noexcept { return rows_; }
+    // With those that were left out.
+    std::size_t row_count() const noexcept {
+        return rows_.size() + (source_ != nullptr ? source_->rows_left_out : 0);
+    }
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
 
@@ -37204,9 +37216,10 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
     if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
 }
 
-// Calls `work` with one line after the other, each without its line end.
+// Calls `work` with one line after the other, each without its line end. `sum` is that of all
+// stacks.
 template <class Work>
-void for_each_summary_line(format_job& job, const Work& work) {
+void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
     arena memory;
     text_out line{memory};
@@ -37230,7 +37243,6 @@ void for_each_summary_line(format_job& job, const Work& work) {
     }
     write_totals(line, info);
     end_line();
-    const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
     if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
         !info.is_filtered) {
@@ -37244,6 +37256,11 @@ void for_each_summary_line(format_job& job, const Work& work) {
         write_printable(line, info.losses[i].reason);
         end_line();
     }
+}
+// For those who have not passed the stacks yet.
+template <class Work>
+void for_each_summary_line(format_job& job, const Work& work) {
+    for_each_summary_line(job, sum_of_stacks(job), work);
 }
 
 }  // namespace detail
@@ -40153,7 +40170,8 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
 }
 
 // `head` is the lines of a text report above its rows.
-inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
+inline void write_page_without_script(text_out& out, const shown_stacks& stacks, text head) {
+    const snapshot& shown = stacks.rows();
     arena parts;
     out << "<pre>";
     write_page_lines(out, head);
@@ -40167,8 +40185,9 @@ inline void write_page_without_script(text_out& out, const snapshot& shown, text
         write_row_without_script(out, *row, shown.info().is_difference);
     }
     out << "</table>\n";
-    if (shown.size() > rows_without_script) {
-        out << "<p>and " << decimal{shown.size() - rows_without_script} << " more places</p>\n";
+    if (stacks.row_count() > rows_without_script) {
+        out << "<p>and " << decimal{stacks.row_count() - rows_without_script}
+            << " more places</p>\n";
     }
 }
 
@@ -41162,7 +41181,7 @@ inline void write_page(text_out& out, const shown_stacks& stacks, text head, tex
     write_page_text(out, shown.info().name);
     out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
         << page_style << page_after_style;
-    write_page_without_script(out, shown, head);
+    write_page_without_script(out, stacks, head);
     out << page_after_noscript;
     page_data_writer{out, stacks, flow}.write();
     out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
@@ -42730,13 +42749,12 @@ public:
           locations_(job.memory),
           strings_(job.memory),
           functions_(job.memory),
-          near_functions_(job.memory),
+          functions_by_address_(job.memory),
           mappings_(job.memory),
           thread_labels_(job.memory),
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
-        near_functions_.resize(near_function_count);
         strings_.number_of_text("");  // every profile must begin with it
     }
 
@@ -42747,6 +42765,7 @@ public:
         for_each_stack_by_numbers(
             job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
                 write_samples(stack, frames);
+                sum_.add(numbers_of(stack));
                 pieces_.may_go();
             });
         gather_mappings();
@@ -42775,10 +42794,17 @@ private:
             return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
         }
     };
-    static constexpr std::size_t near_function_count = 16384;
-    struct near_function {
+    // A function has a frame for each of its lines, and each with the same texts.
+    struct function_address {
         const char *name, *file;
-        std::uint32_t number;
+        bool operator==(const function_address& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_address& key) noexcept {
+            const std::uint64_t hash =
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.name));
+            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.file)));
+        }
     };
     struct mapping {
         snapshot::module module;
@@ -42913,15 +42939,11 @@ private:
         return last_type_string_;
     }
 
-    // A function has a frame for each of its lines, and each with the same texts.
     std::uint32_t function_of(const snapshot::frame& frame) {
         if (is_empty(frame.function)) return new_function_of(frame);
-        near_function& near =
-            near_functions_[plain::hash_of_key(frame.function) & (near_function_count - 1)];
-        if (near.name != frame.function || near.file != frame.file) {
-            near = {frame.function, frame.file, new_function_of(frame)};
-        }
-        return near.number;
+        const auto known = functions_by_address_.insert({frame.function, frame.file});
+        if (known.is_new) known.value = new_function_of(frame);
+        return known.value;
     }
     std::uint32_t new_function_of(const snapshot::frame& frame) {
         std::uint64_t name = 0;
@@ -43030,7 +43052,7 @@ private:
     }
 
     void write_comments() {
-        for_each_summary_line(job_, [this](text line) {
+        for_each_summary_line(job_, sum_, [this](text line) {
             write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
         });
     }
@@ -43041,9 +43063,10 @@ private:
     location_book locations_;
     text_numbers strings_;
     table<function_key, std::uint32_t> functions_;
-    list<near_function> near_functions_;  // by hash; without a name: none
+    table<function_address, std::uint32_t> functions_by_address_;
     list<mapping> mappings_;
     list<text> thread_labels_;
+    stack_numbers sum_;
     list<char> numbers_;  // room for those of a sample
     text_out message_;
     text_out inner_;
@@ -45143,132 +45166,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 
-// format_list.hpp - all formats for snapshots, and the choice of one by the ending of a path.
-
-#ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
-#define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-inline bool write_text_body(format_job& job) {
-    write_text_report(job.out, job.rows, text_options{}, job.descriptor);
-    return true;
-}
-
-inline bool write_saved_body(format_job& job) {
-    return save_snapshot_with(job.stacks(), [&job](text part) {
-        job.out << part;
-        job.pieces.may_go();
-        return true;
-    });
-}
-
-// What a body reads from a snapshot, besides its info.
-enum class format_reads {
-    rows,   // without their frames; stacks where there are details
-    stacks  // rows, and what format_job::stacks() has; frames too from there
-};
-
-struct file_format {
-    const char* name;    // as in `allocscope run --format`
-    const char* ending;  // of paths
-    format_body body;
-    bool is_text;  // else it is nothing for a terminal
-    format_reads reads;
-};
-
-ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true, format_reads::rows},
-    {"html", ".html", write_html_body, true, format_reads::stacks},
-    {"json", ".json", write_json_body, true, format_reads::stacks},
-    {"csv", ".csv", write_csv_body, true, format_reads::stacks},
-    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks},
-    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
-    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
-    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
-    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
-    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
-};
-
-// Null if there is no such format.
-inline const file_format* format_named(text name) {
-    for (const file_format& each : file_formats) {
-        if (name == text{each.name}) return &each;
-    }
-    return nullptr;
-}
-
-// The format with the longest ending that fits: "a.dhat.json" is DHAT's. Null if none fits.
-inline const file_format* format_of_path(text path) {
-    const file_format* found = nullptr;
-    for (const file_format& each : file_formats) {
-        const text ending{each.ending};
-        if (!path.ends_with(ending)) continue;
-        if (found == nullptr || ending.size() > text{found->ending}.size()) found = &each;
-    }
-    return found;
-}
-
-// "text, json, csv or pprof", and the same for the endings.
-inline std::string words_of_formats(const char* file_format::*word) {
-    std::string words;
-    constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
-    for (std::size_t i = 0; i < count; ++i) {
-        if (i != 0) words += i + 1 == count ? " or " : ", ";
-        words += file_formats[i].*word;
-    }
-    return words;
-}
-inline std::string format_names() {
-    return words_of_formats(&file_format::name);
-}
-inline std::string format_endings() {
-    return words_of_formats(&file_format::ending);
-}
-
-// Null if none fits; `error` then lists the endings.
-inline const file_format* format_of_path(const char* path, std::string& error) {
-    const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
-    if (found == nullptr) {
-        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
-    }
-    return found;
-}
-
-}  // namespace detail
-
-// Writes in the format that the ending of the path names; docs/formats.md has the list. Throws
-// report_error, also if no format has this ending.
-inline void write(const snapshot& rows, const char* path) {
-    std::string error;
-    const detail::file_format* format = detail::format_of_path(path, error);
-    if (format == nullptr) {
-        detail::raise_report_error(error);
-        return;
-    }
-    detail::write_or_throw(format->body, rows, path);
-}
-inline void write(const snapshot& rows, const std::string& path) {
-    write(rows, path.c_str());
-}
-
-// The same without exceptions: returns false, with the reason in `error`.
-inline bool write(const snapshot& rows, const char* path, std::string& error) {
-    const detail::file_format* format = detail::format_of_path(path, error);
-    return format != nullptr && detail::try_write(format->body, rows, path, error);
-}
-inline bool write(const snapshot& rows, const std::string& path, std::string& error) {
-    return write(rows, path.c_str(), error);
-}
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
-
 // saved_records.hpp - reads the records of a saved snapshot.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -45419,6 +45316,7 @@ struct loaded_parts {
     bool has_info = false;
     bool has_stacks = false;
     bool are_rows_in_order = false;  // as in the snapshot
+    std::size_t rows_left_out = 0;   // the snapshot does not have them
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
@@ -45547,6 +45445,260 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 
+// saved_rows.hpp - the rows of a file, or only those with most bytes.
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_ROWS_HPP
+#define ALLOCSCOPE_SAVED_SAVED_ROWS_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+constexpr std::size_t every_row = ~std::size_t{0};
+
+class saved_rows {
+public:
+    saved_rows(loaded_parts& parts, arena& memory) noexcept : parts_(parts), rows_(memory) {}
+
+    void reserve(std::size_t rows) {
+        rows_.reserve(rows);
+        parts_.stack_of_row.reserve(rows);
+        parts_.user_frame_of_row.reserve(rows);
+        ask_for_large_pages(rows_.data(), rows * sizeof(snapshot::row));
+    }
+
+    // Keeps only `most` of them: those with most bytes, in a difference with the largest change,
+    // and of equal ones the first. If there are rows already, all are kept.
+    void keep_largest(std::size_t most) noexcept {
+        if (count_ == 0) most_ = most;
+    }
+
+    void add(const snapshot::row& row, std::size_t stack) {
+        is_in_order_ = is_in_order_ && comes_next(row);
+        ++count_;
+        objects_ += row.objects;
+        bytes_ += row.bytes;
+        if (most_ != every_row) {
+            last_ = row;
+            if (most_ == 0 || (has_chosen_ && size_of(row) <= least_)) return;
+            if (rows_.size() == 2 * most_) choose();
+        }
+        rows_.push_back(row);
+        parts_.stack_of_row.push_back(stack);
+        parts_.user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
+    }
+
+    // After the last one.
+    void end() {
+        if (rows_.size() > most_) choose();
+        parts_.are_rows_in_order = is_in_order_;
+        parts_.rows_left_out = count_ - rows_.size();
+    }
+
+    // Those that are kept, without frames.
+    list<snapshot::row>& kept() noexcept { return rows_; }
+    // The sums of all.
+    std::uint64_t objects() const noexcept { return objects_; }
+    std::uint64_t bytes() const noexcept { return bytes_; }
+
+private:
+    // Whether it is at its place in the order in which save() writes rows. What the order is, the
+    // info says.
+    bool comes_next(const snapshot::row& row) const noexcept {
+        if (!parts_.has_info) return false;
+        if (count_ == 0) return true;
+        const snapshot::row& before = most_ == every_row ? rows_.back() : last_;
+        return !row_comes_before(row, before, parts_.info.is_difference);
+    }
+    std::uint64_t size_of(const snapshot::row& row) const noexcept {
+        return size_of_change(row.bytes, parts_.info.is_difference);
+    }
+
+    // Forgets all but the largest.
+    void choose() {
+        arena scratch;
+        list<std::uint64_t> sizes{scratch};
+        sizes.reserve(rows_.size());
+        for (const snapshot::row& row : rows_) sizes.push_back(size_of(row));
+        sort(sizes, [](std::uint64_t a, std::uint64_t b) { return a > b; });
+        least_ = sizes[most_ - 1];
+        has_chosen_ = true;
+        std::size_t equal = 0;  // how many of those with the least are kept
+        while (equal < most_ && sizes[most_ - 1 - equal] == least_) ++equal;
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const std::uint64_t size = size_of(rows_[i]);
+            if (size < least_ || (size == least_ && equal == 0)) continue;
+            if (size == least_) --equal;
+            rows_[kept] = rows_[i];
+            parts_.stack_of_row[kept] = parts_.stack_of_row[i];
+            parts_.user_frame_of_row[kept++] = parts_.user_frame_of_row[i];
+        }
+        rows_.cut(kept);
+        parts_.stack_of_row.cut(kept);
+        parts_.user_frame_of_row.cut(kept);
+    }
+
+    loaded_parts& parts_;
+    list<snapshot::row> rows_;
+    std::size_t most_ = every_row;
+    std::size_t count_ = 0;
+    std::uint64_t objects_ = 0;
+    std::uint64_t bytes_ = 0;
+    bool is_in_order_ = true;
+    snapshot::row last_{};     // while some are left out
+    std::uint64_t least_ = 0;  // of those that were chosen
+    bool has_chosen_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_ROWS_HPP
+
+// format_list.hpp - all formats for snapshots, and the choice of one by the ending of a path.
+
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+inline bool write_text_body(format_job& job) {
+    write_text_report(job.out, job.rows, text_options{}, job.descriptor);
+    return true;
+}
+
+inline bool write_saved_body(format_job& job) {
+    return save_snapshot_with(job.stacks(), [&job](text part) {
+        job.out << part;
+        job.pieces.may_go();
+        return true;
+    });
+}
+
+// What a body reads from a snapshot, besides its info.
+enum class format_reads {
+    rows,             // without their frames; stacks where there are details
+    stacks_and_rows,  // what format_job::stacks() has; frames too from there
+    stacks_and_most,  // of the rows only those that a page shows without its script
+    stacks
+};
+
+struct file_format {
+    const char* name;    // as in `allocscope run --format`
+    const char* ending;  // of paths
+    format_body body;
+    bool is_text;  // else it is nothing for a terminal
+    format_reads reads;
+};
+
+ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
+    {"text", ".txt", write_text_body, true, format_reads::rows},
+    {"html", ".html", write_html_body, true, format_reads::stacks_and_most},
+    {"json", ".json", write_json_body, true, format_reads::stacks_and_rows},
+    {"csv", ".csv", write_csv_body, true, format_reads::stacks_and_rows},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks_and_rows},
+    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
+    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
+    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
+    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
+    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
+};
+
+// How many rows of a snapshot it reads, if all say no more than the stacks.
+inline std::size_t rows_read_by(const file_format& format) noexcept {
+    switch (format.reads) {
+        case format_reads::stacks:
+            return 0;
+        case format_reads::stacks_and_most:
+            return rows_without_script;
+        case format_reads::rows:
+        case format_reads::stacks_and_rows:
+            break;
+    }
+    return every_row;
+}
+
+// Null if there is no such format.
+inline const file_format* format_named(text name) {
+    for (const file_format& each : file_formats) {
+        if (name == text{each.name}) return &each;
+    }
+    return nullptr;
+}
+
+// The format with the longest ending that fits: "a.dhat.json" is DHAT's. Null if none fits.
+inline const file_format* format_of_path(text path) {
+    const file_format* found = nullptr;
+    for (const file_format& each : file_formats) {
+        const text ending{each.ending};
+        if (!path.ends_with(ending)) continue;
+        if (found == nullptr || ending.size() > text{found->ending}.size()) found = &each;
+    }
+    return found;
+}
+
+// "text, json, csv or pprof", and the same for the endings.
+inline std::string words_of_formats(const char* file_format::*word) {
+    std::string words;
+    constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) words += i + 1 == count ? " or " : ", ";
+        words += file_formats[i].*word;
+    }
+    return words;
+}
+inline std::string format_names() {
+    return words_of_formats(&file_format::name);
+}
+inline std::string format_endings() {
+    return words_of_formats(&file_format::ending);
+}
+
+// Null if none fits; `error` then lists the endings.
+inline const file_format* format_of_path(const char* path, std::string& error) {
+    const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
+    if (found == nullptr) {
+        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+    }
+    return found;
+}
+
+}  // namespace detail
+
+// Writes in the format that the ending of the path names; docs/formats.md has the list. Throws
+// report_error, also if no format has this ending.
+inline void write(const snapshot& rows, const char* path) {
+    std::string error;
+    const detail::file_format* format = detail::format_of_path(path, error);
+    if (format == nullptr) {
+        detail::raise_report_error(error);
+        return;
+    }
+    detail::write_or_throw(format->body, rows, path);
+}
+inline void write(const snapshot& rows, const std::string& path) {
+    write(rows, path.c_str());
+}
+
+// The same without exceptions: returns false, with the reason in `error`.
+inline bool write(const snapshot& rows, const char* path, std::string& error) {
+    const detail::file_format* format = detail::format_of_path(path, error);
+    return format != nullptr && detail::try_write(format->body, rows, path, error);
+}
+inline bool write(const snapshot& rows, const std::string& path, std::string& error) {
+    return write(rows, path.c_str(), error);
+}
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
 // unreadable_file.hpp - says why a file cannot be read: it is not there, or it is a folder.
 
 #ifndef ALLOCSCOPE_SAVED_UNREADABLE_FILE_HPP
@@ -45587,8 +45739,6 @@ namespace detail {
 
 // --- the file ---
 
-constexpr std::size_t every_row = ~std::size_t{0};
-
 // The parts of a file that the caller needs. The checksum is checked over the whole file; parts
 // that are not needed are not read.
 struct wanted_parts {
@@ -45600,14 +45750,18 @@ struct wanted_parts {
     // If true, rows without all of their frames get one, which gave them their place: its path
     // tells places apart.
     bool has_user_frames = false;
+    // How many rows, those with most bytes, the snapshot has. The others are left out where they
+    // say no more than the stacks: not of a sampled window, and not if there are no stacks.
+    std::size_t kept_rows = every_row;
 };
 
 class snapshot_loader {
 public:
     // `memory` is the memory of the block.
     snapshot_loader(arena& memory, const wanted_parts& wanted)
-        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
+        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks) {
         parts_ = memory.make<loaded_parts>(memory);
+        rows_ = memory.make<saved_rows>(*parts_, memory);
         parts_->texts.push_back("");
     }
 
@@ -45659,14 +45813,15 @@ public:
 
     // Moves what has been read into the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
-        const bool is_in_order = are_rows_in_order();
-        parts_->are_rows_in_order = is_in_order;
+        rows_->end();
+        list<snapshot::row>& rows = rows_->kept();
+        const bool is_in_order = parts_->are_rows_in_order;
         // Where there are no stacks, rows stand for them.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
             saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
-            snapshot::row& row = rows_[i];
+            snapshot::row& row = rows[i];
             if (i >= framed_rows && row.line != 0) {
                 if (wanted_.has_user_frames) set_user_frame(row, stack);
                 continue;
@@ -45675,10 +45830,11 @@ public:
             row.frame_count = stack.frame_count;
         }
         if (is_in_order) {
-            block.set_rows(rows_, parts_->info);
+            block.set_rows(rows, parts_->info);
         } else {
-            block.add_rows(rows_, parts_->info, scratch_);
+            block.sort_rows(rows, parts_->info, scratch_);
         }
+        block.set_live(rows_->objects(), rows_->bytes());
         block.add_families(parts_->families);
         if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
@@ -45712,20 +45868,9 @@ private:
         parts_->frames.reserve(count_of(saved_tag::frame));
         parts_->stacks.reserve(count_of(saved_tag::stack));
         parts_->sums.reserve(count_of(saved_tag::sums));
-        rows_.reserve(count_of(saved_tag::row));
-        parts_->stack_of_row.reserve(count_of(saved_tag::row));
-        parts_->user_frame_of_row.reserve(count_of(saved_tag::row));
-        ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
+        rows_->reserve(count_of(saved_tag::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
-    }
-
-    // Whether the rows are in the order in which save() writes them.
-    bool are_rows_in_order() const noexcept {
-        for (std::size_t i = 1; i < rows_.size(); ++i) {
-            if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
-        }
-        return true;
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {
@@ -45888,6 +46033,9 @@ private:
         info.is_backwards = (flags & saved_is_backwards) != 0;
         has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
+        if (parts_->has_stacks && info.record != recording::sampled) {
+            rows_->keep_largest(wanted_.kept_rows);
+        }
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
         info.samples = from.number();
@@ -45949,9 +46097,7 @@ private:
         row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
         row.frame_count = 0;  // until fill()
-        rows_.push_back(row);
-        parts_->stack_of_row.push_back(number);
-        parts_->user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
+        rows_->add(row, number);
         return true;
     }
 
@@ -45967,7 +46113,7 @@ private:
     bool has_stacks_;
     arena scratch_;
     loaded_parts* parts_;
-    list<snapshot::row> rows_;  // without frames
+    saved_rows* rows_;
     text whole_;
 };
 
@@ -46127,7 +46273,8 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
             parts.modules.data(),
             parts.modules.size(),
             parts.threads.data(),
-            parts.threads.size()};
+            parts.threads.size(),
+            parts.rows_left_out};
 }
 
 }  // namespace detail
@@ -46153,7 +46300,13 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     detail::wanted_parts wanted;
     wanted.framed_rows = 0;
     wanted.has_stacks = format->reads != detail::format_reads::rows;
+    wanted.kept_rows = detail::rows_read_by(*format);
     if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
+    const bool stand_for_stacks = !detail::can_be_source(*parts) || parts->sums.empty();
+    if (parts->rows_left_out != 0 && stand_for_stacks) {
+        wanted.kept_rows = detail::every_row;
+        if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
+    }
     const detail::stack_source source = detail::source_of(*parts);
     const bool is_streamed = wanted.has_stacks && detail::can_be_source(*parts);
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,

@@ -37,7 +37,13 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     detail::wanted_parts wanted;
     wanted.framed_rows = 0;
     wanted.has_stacks = format->reads != detail::format_reads::rows;
+    wanted.kept_rows = detail::rows_read_by(*format);
     if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
+    const bool stand_for_stacks = !detail::can_be_source(*parts) || parts->sums.empty();
+    if (parts->rows_left_out != 0 && stand_for_stacks) {
+        wanted.kept_rows = detail::every_row;
+        if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
+    }
     const detail::stack_source source = detail::source_of(*parts);
     const bool is_streamed = wanted.has_stacks && detail::can_be_source(*parts);
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,

@@ -25,11 +25,13 @@
 #include <allocscope/formats/massif_format.hpp>
 #include <allocscope/formats/pprof_format.hpp>
 #include <allocscope/formats/speedscope_format.hpp>
+#include <allocscope/page/page_without_script.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/save_snapshot.hpp>
+#include <allocscope/saved/saved_rows.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -54,8 +56,10 @@ inline bool write_saved_body(format_job& job) {
 
 // What a body reads from a snapshot, besides its info.
 enum class format_reads {
-    rows,   // without their frames; stacks where there are details
-    stacks  // rows, and what format_job::stacks() has; frames too from there
+    rows,             // without their frames; stacks where there are details
+    stacks_and_rows,  // what format_job::stacks() has; frames too from there
+    stacks_and_most,  // of the rows only those that a page shows without its script
+    stacks
 };
 
 struct file_format {
@@ -68,10 +72,10 @@ struct file_format {
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"text", ".txt", write_text_body, true, format_reads::rows},
-    {"html", ".html", write_html_body, true, format_reads::stacks},
-    {"json", ".json", write_json_body, true, format_reads::stacks},
-    {"csv", ".csv", write_csv_body, true, format_reads::stacks},
-    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks},
+    {"html", ".html", write_html_body, true, format_reads::stacks_and_most},
+    {"json", ".json", write_json_body, true, format_reads::stacks_and_rows},
+    {"csv", ".csv", write_csv_body, true, format_reads::stacks_and_rows},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks_and_rows},
     {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
     {"folded", ".folded", write_folded_body, true, format_reads::stacks},
     {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
@@ -80,6 +84,20 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"massif", ".massif", write_massif_body, true, format_reads::stacks},
     {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
+
+// How many rows of a snapshot it reads, if all say no more than the stacks.
+inline std::size_t rows_read_by(const file_format& format) noexcept {
+    switch (format.reads) {
+        case format_reads::stacks:
+            return 0;
+        case format_reads::stacks_and_most:
+            return rows_without_script;
+        case format_reads::rows:
+        case format_reads::stacks_and_rows:
+            break;
+    }
+    return every_row;
+}
 
 // Null if there is no such format.
 inline const file_format* format_named(text name) {

@@ -47,7 +47,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <string>   // string
 
 ALLOCSCOPE_COOL_BEGIN
@@ -103,13 +103,12 @@ public:
           locations_(job.memory),
           strings_(job.memory),
           functions_(job.memory),
-          near_functions_(job.memory),
+          functions_by_address_(job.memory),
           mappings_(job.memory),
           thread_labels_(job.memory),
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
-        near_functions_.resize(near_function_count);
         strings_.number_of_text("");  // every profile must begin with it
     }
 
@@ -120,6 +119,7 @@ public:
         for_each_stack_by_numbers(
             job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
                 write_samples(stack, frames);
+                sum_.add(numbers_of(stack));
                 pieces_.may_go();
             });
         gather_mappings();
@@ -148,10 +148,17 @@ private:
             return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
         }
     };
-    static constexpr std::size_t near_function_count = 16384;
-    struct near_function {
+    // A function has a frame for each of its lines, and each with the same texts.
+    struct function_address {
         const char *name, *file;
-        std::uint32_t number;
+        bool operator==(const function_address& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_address& key) noexcept {
+            const std::uint64_t hash =
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.name));
+            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.file)));
+        }
     };
     struct mapping {
         snapshot::module module;
@@ -286,15 +293,11 @@ private:
         return last_type_string_;
     }
 
-    // A function has a frame for each of its lines, and each with the same texts.
     std::uint32_t function_of(const snapshot::frame& frame) {
         if (is_empty(frame.function)) return new_function_of(frame);
-        near_function& near =
-            near_functions_[plain::hash_of_key(frame.function) & (near_function_count - 1)];
-        if (near.name != frame.function || near.file != frame.file) {
-            near = {frame.function, frame.file, new_function_of(frame)};
-        }
-        return near.number;
+        const auto known = functions_by_address_.insert({frame.function, frame.file});
+        if (known.is_new) known.value = new_function_of(frame);
+        return known.value;
     }
     std::uint32_t new_function_of(const snapshot::frame& frame) {
         std::uint64_t name = 0;
@@ -403,7 +406,7 @@ private:
     }
 
     void write_comments() {
-        for_each_summary_line(job_, [this](text line) {
+        for_each_summary_line(job_, sum_, [this](text line) {
             write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
         });
     }
@@ -414,9 +417,10 @@ private:
     location_book locations_;
     text_numbers strings_;
     table<function_key, std::uint32_t> functions_;
-    list<near_function> near_functions_;  // by hash; without a name: none
+    table<function_address, std::uint32_t> functions_by_address_;
     list<mapping> mappings_;
     list<text> thread_labels_;
+    stack_numbers sum_;
     list<char> numbers_;  // room for those of a sample
     text_out message_;
     text_out inner_;

@@ -68,9 +68,10 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
     if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
 }
 
-// Calls `work` with one line after the other, each without its line end.
+// Calls `work` with one line after the other, each without its line end. `sum` is that of all
+// stacks.
 template <class Work>
-void for_each_summary_line(format_job& job, const Work& work) {
+void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
     arena memory;
     text_out line{memory};
@@ -94,7 +95,6 @@ void for_each_summary_line(format_job& job, const Work& work) {
     }
     write_totals(line, info);
     end_line();
-    const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
     if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
         !info.is_filtered) {
@@ -108,6 +108,11 @@ void for_each_summary_line(format_job& job, const Work& work) {
         write_printable(line, info.losses[i].reason);
         end_line();
     }
+}
+// For those who have not passed the stacks yet.
+template <class Work>
+void for_each_summary_line(format_job& job, const Work& work) {
+    for_each_summary_line(job, sum_of_stacks(job), work);
 }
 
 }  // namespace detail

@@ -105,6 +105,8 @@ struct stack_source {
     std::size_t module_count;
     const snapshot::thread* threads;
     std::size_t thread_count;
+    // How many rows were left out of the snapshot, because the stacks say what they say.
+    std::size_t rows_left_out = 0;
 };
 
 class shown_stacks {
@@ -120,6 +122,10 @@ public:
     }
 
     const snapshot& rows() const noexcept { return rows_; }
+    // With those that were left out.
+    std::size_t row_count() const noexcept {
+        return rows_.size() + (source_ != nullptr ? source_->rows_left_out : 0);
+    }
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
 

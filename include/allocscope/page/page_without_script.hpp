@@ -10,6 +10,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/page_escapes.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -63,7 +64,8 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
 }
 
 // `head` is the lines of a text report above its rows.
-inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
+inline void write_page_without_script(text_out& out, const shown_stacks& stacks, text head) {
+    const snapshot& shown = stacks.rows();
     arena parts;
     out << "<pre>";
     write_page_lines(out, head);
@@ -77,8 +79,9 @@ inline void write_page_without_script(text_out& out, const snapshot& shown, text
         write_row_without_script(out, *row, shown.info().is_difference);
     }
     out << "</table>\n";
-    if (shown.size() > rows_without_script) {
-        out << "<p>and " << decimal{shown.size() - rows_without_script} << " more places</p>\n";
+    if (stacks.row_count() > rows_without_script) {
+        out << "<p>and " << decimal{stacks.row_count() - rows_without_script}
+            << " more places</p>\n";
     }
 }
 

@@ -38,7 +38,7 @@ inline void write_page(text_out& out, const shown_stacks& stacks, text head, tex
     write_page_text(out, shown.info().name);
     out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
         << page_style << page_after_style;
-    write_page_without_script(out, shown, head);
+    write_page_without_script(out, stacks, head);
     out << page_after_noscript;
     page_data_writer{out, stacks, flow}.write();
     out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views

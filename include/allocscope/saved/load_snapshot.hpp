@@ -30,6 +30,7 @@
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
 #include <allocscope/saved/saved_records.hpp>
+#include <allocscope/saved/saved_rows.hpp>
 #include <allocscope/saved/unreadable_file.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
@@ -46,8 +47,6 @@ namespace detail {
 
 // --- the file ---
 
-constexpr std::size_t every_row = ~std::size_t{0};
-
 // The parts of a file that the caller needs. The checksum is checked over the whole file; parts
 // that are not needed are not read.
 struct wanted_parts {
@@ -59,14 +58,18 @@ struct wanted_parts {
     // If true, rows without all of their frames get one, which gave them their place: its path
     // tells places apart.
     bool has_user_frames = false;
+    // How many rows, those with most bytes, the snapshot has. The others are left out where they
+    // say no more than the stacks: not of a sampled window, and not if there are no stacks.
+    std::size_t kept_rows = every_row;
 };
 
 class snapshot_loader {
 public:
     // `memory` is the memory of the block.
     snapshot_loader(arena& memory, const wanted_parts& wanted)
-        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
+        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks) {
         parts_ = memory.make<loaded_parts>(memory);
+        rows_ = memory.make<saved_rows>(*parts_, memory);
         parts_->texts.push_back("");
     }
 
@@ -118,14 +121,15 @@ public:
 
     // Moves what has been read into the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
-        const bool is_in_order = are_rows_in_order();
-        parts_->are_rows_in_order = is_in_order;
+        rows_->end();
+        list<snapshot::row>& rows = rows_->kept();
+        const bool is_in_order = parts_->are_rows_in_order;
         // Where there are no stacks, rows stand for them.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
             saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
-            snapshot::row& row = rows_[i];
+            snapshot::row& row = rows[i];
             if (i >= framed_rows && row.line != 0) {
                 if (wanted_.has_user_frames) set_user_frame(row, stack);
                 continue;
@@ -134,10 +138,11 @@ public:
             row.frame_count = stack.frame_count;
         }
         if (is_in_order) {
-            block.set_rows(rows_, parts_->info);
+            block.set_rows(rows, parts_->info);
         } else {
-            block.add_rows(rows_, parts_->info, scratch_);
+            block.sort_rows(rows, parts_->info, scratch_);
         }
+        block.set_live(rows_->objects(), rows_->bytes());
         block.add_families(parts_->families);
         if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
@@ -171,20 +176,9 @@ private:
         parts_->frames.reserve(count_of(saved_tag::frame));
         parts_->stacks.reserve(count_of(saved_tag::stack));
         parts_->sums.reserve(count_of(saved_tag::sums));
-        rows_.reserve(count_of(saved_tag::row));
-        parts_->stack_of_row.reserve(count_of(saved_tag::row));
-        parts_->user_frame_of_row.reserve(count_of(saved_tag::row));
-        ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
+        rows_->reserve(count_of(saved_tag::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
-    }
-
-    // Whether the rows are in the order in which save() writes them.
-    bool are_rows_in_order() const noexcept {
-        for (std::size_t i = 1; i < rows_.size(); ++i) {
-            if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
-        }
-        return true;
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {
@@ -347,6 +341,9 @@ private:
         info.is_backwards = (flags & saved_is_backwards) != 0;
         has_stacks_ = has_stacks_ || info.has_details;  // the report shows the details
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
+        if (parts_->has_stacks && info.record != recording::sampled) {
+            rows_->keep_largest(wanted_.kept_rows);
+        }
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
         info.samples = from.number();
@@ -408,9 +405,7 @@ private:
         row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
         row.frame_count = 0;  // until fill()
-        rows_.push_back(row);
-        parts_->stack_of_row.push_back(number);
-        parts_->user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
+        rows_->add(row, number);
         return true;
     }
 
@@ -426,7 +421,7 @@ private:
     bool has_stacks_;
     arena scratch_;
     loaded_parts* parts_;
-    list<snapshot::row> rows_;  // without frames
+    saved_rows* rows_;
     text whole_;
 };
 

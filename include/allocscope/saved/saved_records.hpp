@@ -171,6 +171,7 @@ struct loaded_parts {
     bool has_info = false;
     bool has_stacks = false;
     bool are_rows_in_order = false;  // as in the snapshot
+    std::size_t rows_left_out = 0;   // the snapshot does not have them
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {

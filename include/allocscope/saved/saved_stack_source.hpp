@@ -96,7 +96,8 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
             parts.modules.data(),
             parts.modules.size(),
             parts.threads.data(),
-            parts.threads.size()};
+            parts.threads.size(),
+            parts.rows_left_out};
 }
 
 }  // namespace detail

@@ -177,6 +177,12 @@ public:
         data.row_count = rows.size();
     }
 
+    // Sets the sums of a snapshot that has only some rows of its window.
+    void set_live(std::uint64_t objects, std::uint64_t bytes) noexcept {
+        head_->data.live_objects = objects;
+        head_->data.live_bytes = bytes;
+    }
+
     // Adds the totals by family. Call it once. Throws std::bad_alloc.
     void add_families(const list<snapshot::family>& families) {
         list<snapshot::family> placed{memory_};

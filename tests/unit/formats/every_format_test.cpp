@@ -46,15 +46,17 @@ allocscope::snapshot shrunken() {
 }
 
 // Converting the file says the same as loading it and writing that.
+void check_converted(const allocscope::detail::file_format& to, const temporary_path& saved,
+                     const allocscope::snapshot& loaded) {
+    CAPTURE(to.name);
+    const temporary_path there{(std::string{".converted"} + to.ending).c_str()};
+    std::string error;
+    CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+    CHECK(error.empty());
+    CHECK((there.contents() == written(to.name, loaded)));
+}
 void check_converted(const temporary_path& saved, const allocscope::snapshot& loaded) {
-    for (const auto& one : file_formats) {
-        CAPTURE(one.name);
-        const temporary_path there{(std::string{".converted"} + one.ending).c_str()};
-        std::string error;
-        CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
-        CHECK(error.empty());
-        CHECK(there.contents() == written(one.name, loaded));
-    }
+    for (const auto& one : file_formats) check_converted(one, saved, loaded);
 }
 
 }  // namespace
@@ -140,6 +142,108 @@ TEST_CASE("formats: rows of a file without stacks keep their frames") {
     const allocscope::snapshot loaded = allocscope::load_snapshot(saved.path.c_str());
     check_converted(saved, loaded);
     CHECK(written("html", loaded).find("/src/parse.cpp") != std::string::npos);
+}
+
+namespace {
+
+struct saved_record {
+    char tag;
+    std::string bytes;  // all of it
+};
+
+// The records of a saved file behind its magic and its version, without the last, its checksum.
+std::vector<saved_record> records_of(const std::string& file, std::size_t head) {
+    std::vector<saved_record> records;
+    allocscope::detail::saved_fields rest{{file.data() + head, file.size() - head}};
+    while (!rest.is_at_end()) {
+        const std::size_t begin = file.size() - rest.left();
+        const char tag = rest.bytes(1).front();
+        rest.bytes(rest.number());
+        records.push_back({tag, file.substr(begin, file.size() - rest.left() - begin)});
+    }
+    REQUIRE(records.back().tag == 'e');
+    records.pop_back();
+    return records;
+}
+
+void put_records(const temporary_path& into, const std::string& head,
+                 const std::vector<saved_record>& records) {
+    std::string file = head;
+    for (const saved_record& each : records) file += each.bytes;
+    allocscope::detail::saved_checksum sum;
+    sum.add(file.data(), file.size());
+    file += "e\x08";
+    for (unsigned i = 0; i < 8; ++i) file += static_cast<char>(sum.value() >> (8 * i));
+    std::ofstream{into.path, std::ios::binary} << file;
+}
+
+// Places with few different sizes, so that many are equal.
+std::vector<stack_text> many_places() {
+    std::vector<stack_text> stacks;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        const frame_text frame =
+            made_frame("f" + std::to_string(i), "/src/a.cpp", static_cast<int>(i + 1), 0x5000 + i);
+        const std::uint64_t bytes = 16 * (1 + i * 7919 % 11);
+        stacks.push_back(made_stack({frame}, 1 + i % 5, bytes, 1 + i % 5, bytes));
+    }
+    return stacks;
+}
+
+}  // namespace
+
+TEST_CASE("formats: of many rows a page without script has those with most bytes") {
+    for (const bool is_difference : {false, true}) {
+        for (const auto record : {allocscope::recording::exact, allocscope::recording::sampled}) {
+            CAPTURE(is_difference);
+            info_text about;
+            about.is_difference = is_difference;
+            about.record = record;
+            std::vector<stack_text> stacks = many_places();
+            if (is_difference) stacks[7].bytes = static_cast<std::uint64_t>(-5000);
+            const temporary_path saved{".allocscope"};
+            made_window(stacks, about).save(saved.path.c_str());
+            const auto loaded = allocscope::load_snapshot(saved.path.c_str());
+            CHECK(written("html", loaded).find("and 250 more places") != std::string::npos);
+            allocscope::detail::wanted_parts wanted;
+            wanted.kept_rows = 50;
+            allocscope::snapshot some;
+            std::string error;
+            CHECK(allocscope::detail::load_snapshot(saved.path.c_str(), some, error, wanted));
+            const bool is_sampled = record == allocscope::recording::sampled;
+            CHECK(some.size() == (is_sampled ? 300 : 50));
+            CHECK(some.live_bytes() == loaded.live_bytes());
+            CHECK(some.live_objects() == loaded.live_objects());
+            for (const char* name : {"html", "json", "pprof"}) {
+                check_converted(*allocscope::detail::format_named(name), saved, loaded);
+            }
+        }
+    }
+}
+
+TEST_CASE("formats: rows in another order than save() writes, and rows alone, are converted") {
+    const temporary_path saved{".allocscope"};
+    made_window(many_places()).save(saved.path.c_str());
+    const std::string file = saved.contents();
+    const std::size_t head = allocscope::detail::saved_magic_bytes + 1;
+    const std::vector<saved_record> records = records_of(file, head);
+    // The first row becomes the last.
+    std::vector<saved_record> turned = records;
+    const auto is_row = [](const saved_record& each) { return each.tag == 'r'; };
+    const auto first = std::find_if(turned.begin(), turned.end(), is_row);
+    std::rotate(first, first + 1, std::find_if(turned.rbegin(), turned.rend(), is_row).base());
+    put_records(saved, file.substr(0, head), turned);
+    CHECK(saved.contents() != file);
+    check_converted(saved, allocscope::load_snapshot(saved.path.c_str()));
+    std::vector<saved_record> alone;
+    for (const saved_record& each : records) {
+        if (each.tag != 's') alone.push_back(each);
+    }
+    put_records(saved, file.substr(0, head), alone);
+    const auto rows = allocscope::load_snapshot(saved.path.c_str());
+    CHECK(rows.size() == 300);
+    check_converted(saved, rows);
+    put_records(saved, file.substr(0, head), records);
+    CHECK(saved.contents() == file);
 }
 
 TEST_CASE("formats: a large saved snapshot is converted into itself") {

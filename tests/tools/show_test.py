@@ -112,6 +112,30 @@ def shows_groups(show, old):
     assert "no row matches" in show("show", "--module", "libnowhere", old)
 
 
+def limits_trees(show, old):
+    """A tree has no more calls in each other than asked for; sums have no stacks to show."""
+    deepest = max(len(line) - len(line.lstrip()) for line in names(show("show", "--tree", old)))
+    assert deepest > 3, deepest
+    for option in ("--tree", "--callers"):
+        for most in (1, 2, 3):
+            shown = names(show("show", option, "--frames", most, old))
+            assert max(len(line) - len(line.lstrip()) for line in shown) == most, shown
+        assert show("show", option, "--frames", 0, old) == show("show", option, old)
+    shown = names(show("show", "--callers", "--frames=1", old))
+    assert [line.split()[0].rstrip("()") for line in shown] == \
+        ["(all", "make_large", "make_node", "churn"], shown
+    for options in (["--by", "type"], ["--sort", "allocated"], ["--sort=allocations"]):
+        error = show("show", *options, "--frames", 2, old, code=2)
+        assert "--frames" in error and "--tree" in error, error
+
+
+def names(tree):
+    """The calls of a tree, each with a blank for each call around it."""
+    lines = tree.splitlines()
+    at = lines[0].index("call")
+    return [line[at:] for line in lines[1:]]
+
+
 TYPED = """struct plain { long numbers[4]; };
 void* volatile kept;
 int main() {
@@ -420,6 +444,7 @@ def main():
         shows_rows(show, old)
         shows_groups(show, old)
         shows_trees(show, old)
+        limits_trees(show, old)
         shows_differences(show, old, new)
         shows_histograms(show, old, new)
         marks_estimates(recorder, show, folder, known)

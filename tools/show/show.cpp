@@ -17,7 +17,8 @@ constexpr const char* sums =
 
 constexpr const char* trees_and_stacks =
     "  --tree           the calls, from main() to those that allocate; --callers: in reverse\n"
-    "  --frames N       print N frames of the stack below each row\n";
+    "  --frames N       print N frames of the stack below each row; of a tree, N calls in each\n"
+    "                   other\n";
 
 constexpr const char* what_is_shown =
     "  --sort KEY       bytes or objects alive, allocated (bytes) or allocations; with details\n"

@@ -246,11 +246,16 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
         return "a histogram has no trees and no stacks; allocscope show and diff have --tree,"
                " --callers and --frames";
     }
-    if (!into.has_order || into.as != shown_as::rows) return {};
-    if (into.order == stack_value::live_bytes) {
-        into.text.sort = allocscope::row_order::bytes;
-    } else if (into.order != stack_value::live_objects) {
-        into.as = shown_as::groups;  // rows have only what is alive
+    if (into.has_order && into.as == shown_as::rows) {
+        if (into.order == stack_value::live_bytes) {
+            into.text.sort = allocscope::row_order::bytes;
+        } else if (into.order != stack_value::live_objects) {
+            into.as = shown_as::groups;  // rows have only what is alive
+        }
+    }
+    if (into.as == shown_as::groups && into.text.frames != 0) {
+        return "--frames shows the stack below a row, and sums have none: show --frames without"
+               " --by, and with --sort bytes or objects; or the calls, with --tree or --callers";
     }
     return {};
 }

@@ -56,7 +56,7 @@ struct call_node {
     std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
-    bool is_cut;  // too small for children; then `own` is not known either
+    bool is_cut;  // too small or too deep for children; then `own` is not known either
 };
 
 struct call_tree_options {
@@ -66,6 +66,8 @@ struct call_tree_options {
     // How many nodes the caller will look at, the largest by `value`; 0: all. In a difference every
     // node gets its children, because they may be larger than the node.
     std::size_t most_nodes = 0;
+    // A node at this depth has no children; 0: any depth.
+    std::uint32_t most_depth = 0;
     stack_value value = stack_value::live_bytes;
 };
 
@@ -126,7 +128,7 @@ private:
     static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
 
     void grow(std::uint32_t number) {
-        if (number != 0 && is_small(nodes_[number])) {
+        if (number != 0 && (is_deep(nodes_[number]) || is_small(nodes_[number]))) {
             nodes_[number].is_cut = true;
             return;
         }
@@ -142,7 +144,12 @@ private:
         for (std::size_t i = first; i < nodes_.size(); ++i) meet_size(i);
     }
 
-    // Too small to have its children shown.
+    // Too deep to have its children shown.
+    bool is_deep(const call_node& node) const noexcept {
+        return wanted_.most_depth != 0 && node.depth == wanted_.most_depth;
+    }
+
+    // Too small for that.
     bool is_small(const call_node& node) const noexcept {
         if (size_of(node.inclusive.bytes) < wanted_.least_bytes) return true;
         return is_choosing() && largest_.size() == wanted_.most_nodes &&

@@ -47,13 +47,13 @@ public:
 
     // Returns the result up to now. The action is not taken, and the block goes on.
     check_result check() const {
-        return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
+        return is_finished_ ? detail::result_after_end() : judge(detail::after_stats::go_on);
     }
 
     // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
     // violation_error. Later calls return an empty result that has not passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
-        if (is_finished_) return check_result{};
+        if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
         check_result found = judge(detail::after_stats::end);
         detail::scope_reader::end(window_, found.counts());

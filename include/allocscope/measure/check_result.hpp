@@ -75,6 +75,11 @@ inline check_result result_of(check_data* made) noexcept {
     return check_result{made != nullptr ? made : shared_check(check_without_memory)};
 }
 
+// What is asked of a check after its finish().
+inline check_result result_after_end() noexcept {
+    return check_result{shared_check(check_after_its_end)};
+}
+
 }  // namespace detail
 
 inline check_result::check_result() noexcept

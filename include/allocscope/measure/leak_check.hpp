@@ -86,11 +86,12 @@ public:
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // Judges what is alive now. The window stays open. After finish(), returns an empty result that
-    // has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not pass.
+    // Judges what is alive now. The window stays open. After finish(), returns a result that says so
+    // and has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not
+    // pass.
     check_result check() const { return judge(detail::after_stats::go_on); }
-    // Ends the window and judges what is alive. Later calls return an empty result that has not
-    // passed.
+    // Ends the window and judges what is alive. Later calls return a result that says so and has
+    // not passed.
     check_result finish();
     // Does the same, but judges by these options instead of the constructor's, for limits that are
     // known only when the work is done. `window` and `warm_up_runs` have no effect here.
@@ -230,7 +231,7 @@ inline detail::check_request leak_check::request(detail::check_kind kind,
 }
 
 inline check_result leak_check::judge(detail::after_stats then) const {
-    if (is_finished_) return check_result{};
+    if (is_finished_) return detail::result_after_end();
     return detail::ask_engine(detail::scope_reader::engine_of(window_),
                               request(detail::check_kind::leaks, then));
 }
@@ -243,7 +244,7 @@ inline check_result leak_check::end_with(const detail::check_request& asked) {
 }
 
 inline check_result leak_check::finish() {
-    if (is_finished_) return check_result{};
+    if (is_finished_) return detail::result_after_end();
     return end_with(request(detail::check_kind::leaks, detail::after_stats::end));
 }
 
@@ -274,7 +275,8 @@ inline void leak_repetition::end_of_run() {
 
 inline check_result leak_repetition::finish() {
     if (is_refused_) return refusal_;
-    if (runs_ == 0 || leaks_.is_finished_) return check_result{};
+    if (leaks_.is_finished_) return detail::result_after_end();
+    if (runs_ == 0) return check_result{};
     detail::check_request asked =
         leaks_.request(detail::check_kind::repeated_leaks, detail::after_stats::end);
     asked.runs = runs_;

@@ -64,7 +64,7 @@ public:
     // including what was allowed; for a broken guard, those at the violation.
     check_result check();
 
-    // Ends the guard. Later calls return an empty result that has not passed. Throws
+    // Ends the guard. Later calls return a result that says so and has not passed. Throws
     // violation_error when the guard was broken and the action is throw_error(), even if it was
     // thrown before (-fno-exceptions: prints the message and aborts).
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish();
@@ -141,11 +141,11 @@ inline no_allocation_guard::~no_allocation_guard() {
 }
 
 inline check_result no_allocation_guard::check() {
-    return is_finished_ ? check_result{} : look(false);
+    return is_finished_ ? detail::result_after_end() : look(false);
 }
 
 inline check_result no_allocation_guard::finish() {
-    if (is_finished_) return check_result{};
+    if (is_finished_) return detail::result_after_end();
     is_finished_ = true;
     const bool was_told = is_armed_ && watch_.is_broken && !action_.throws();
     check_result found = look(true);

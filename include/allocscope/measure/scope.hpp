@@ -33,7 +33,8 @@ struct scope_reader;
 // A window over a part of the program: what it allocated, and what of that is still alive.
 class scope {
 public:
-    // Starts the window. `name` appears in reports; its first 63 bytes are copied.
+    // Starts the window. `name` appears in reports; its first 63 bytes are copied, and no part of a
+    // character.
     // Throws std::invalid_argument when an option is out of its range (base/options.hpp);
     // -fno-exceptions: prints the same message and aborts. Without the hooks, or without memory for
     // the window, nothing is recorded, and every snapshot of the window says so.

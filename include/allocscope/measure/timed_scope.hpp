@@ -18,6 +18,7 @@
 #define ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/measure/scope.hpp>
@@ -30,7 +31,7 @@
 #include <csignal>             // sigfillset
 #include <cstddef>             // size_t
 #include <cstdint>             // uint64_t
-#include <cstring>             // memcpy, strnlen
+#include <cstring>             // memcpy
 #include <memory>              // unique_ptr
 #include <mutex>               // lock_guard, mutex, unique_lock
 #include <new>                 // nothrow, placement new
@@ -62,9 +63,7 @@ public:
         }
         point& here = points_[count_++];
         here.at = at;
-        const std::size_t length = ::strnlen(mark, mark_bytes - 1);
-        std::memcpy(here.mark, mark, length);
-        here.mark[length] = '\0';
+        detail::copy_cut(here.mark, mark_bytes, mark);
     }
     void clear() noexcept {
         count_ = 0;
@@ -183,10 +182,9 @@ public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
         : scope(name, wanted), series_(series) {
         if (name == nullptr) name = "";
-        const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
-        std::memcpy(name_, "end of ", sizeof "end of ");
-        std::memcpy(name_ + sizeof "end of " - 1, name, length);
-        name_[sizeof "end of " - 1 + length] = '\0';
+        constexpr std::size_t before = sizeof "end of " - 1;
+        std::memcpy(name_, "end of ", before);
+        detail::copy_cut(name_ + before, sizeof name_ - before, name);
         series_.mark(name);
     }
     ~marked_scope() { series_.mark(name_); }

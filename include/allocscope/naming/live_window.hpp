@@ -12,6 +12,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/naming/details_of_window.hpp>
@@ -324,7 +325,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     if (window == nullptr) return false;
     taken.exists = true;
     taken.id = id;
-    copy_name(taken.name, sizeof taken.name, window->name);
+    copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
     taken.taken_unix_ns = unix_time_ns();

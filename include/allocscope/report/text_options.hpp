@@ -40,7 +40,9 @@ struct text_options {
     text_color color = text_color::automatic;
     std::size_t rows = 50;  // the most rows; one last row sums up the others
     row_order sort = row_order::objects;
-    std::uint32_t frames = 0;  // stack frames shown below each row, from its file:line outwards
+    // Stack frames shown below each row, from its file:line outwards; in a tree, the most calls in
+    // each other, and 0 means all.
+    std::uint32_t frames = 0;
 };
 
 ALLOCSCOPE_NAMESPACE_END

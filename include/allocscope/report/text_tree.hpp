@@ -57,7 +57,7 @@ public:
         : memory_(memory),
           tree_(memory, stacks,
                 from == tree_from::main ? call_direction::top_down : call_direction::bottom_up,
-                shown_part(order, wanted.rows)),
+                shown_part(order, wanted)),
           is_difference_(stacks.rows().info().is_difference),
           order_(order),
           wanted_(wanted),
@@ -77,11 +77,12 @@ private:
         return {info.is_difference, info.record == recording::sampled, info.has_details};
     }
 
-    static call_tree_options shown_part(stack_value order, std::size_t rows) noexcept {
-        call_tree_options wanted;
-        wanted.most_nodes = rows != 0 ? rows : 1;
-        wanted.value = order;
-        return wanted;
+    static call_tree_options shown_part(stack_value order, const text_options& wanted) noexcept {
+        call_tree_options part;
+        part.most_nodes = wanted.rows != 0 ? wanted.rows : 1;
+        part.most_depth = wanted.frames;
+        part.value = order;
+        return part;
     }
 
     // The largest nodes, and whatever leads to them.
@@ -166,8 +167,8 @@ inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_val
 
 }  // namespace detail
 
-// Returns a text of about `wanted.rows` lines, the largest by `order`. Nothing is cut if no width
-// is set.
+// Returns a text of about `wanted.rows` lines: the largest by `order`, of no more than
+// `wanted.frames` calls in each other (0: of any number). Nothing is cut if no width is set.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {

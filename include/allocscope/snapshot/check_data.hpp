@@ -69,6 +69,8 @@ __attribute__((visibility("hidden"))) inline constexpr check_data check_without_
     constant_check("the check could not be made: memory for its result was refused");
 __attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
+__attribute__((visibility("hidden"))) inline constexpr check_data check_after_its_end =
+    constant_check("nothing was checked: finish() was called before, and has ended this check");
 
 ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written

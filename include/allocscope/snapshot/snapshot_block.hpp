@@ -20,6 +20,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/cut_text.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -30,7 +31,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
-#include <cstring>  // memcpy, strcmp, strnlen
+#include <cstring>  // strcmp
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -213,7 +214,7 @@ public:
         made.data.release = &release;
         made.data.difference = &difference_of;
         made.data.info = info;
-        copy_name(made.name, info.name);
+        copy_cut(made.name, name_bytes, info.name);
         made.data.info.name = made.name;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -274,12 +275,6 @@ private:
         snapshot::loss losses[most_losses];
         char name[name_bytes];
     };
-
-    static ALLOCSCOPE_INLINE void copy_name(char (&to)[name_bytes], const char* from) noexcept {
-        const std::size_t length = ::strnlen(from, name_bytes - 1);
-        std::memcpy(to, from, length);
-        to[length] = '\0';
-    }
 
     ALLOCSCOPE_INLINE static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));

@@ -22,13 +22,14 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
-#include <cstring>  // memcmp, memcpy, strlen, strncmp
+#include <cstring>  // memcmp, memcpy, strncmp
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -67,7 +68,7 @@ public:
     std::uint32_t number_of(const char* family, const char* type,
                             std::size_t type_length) noexcept {
         if (family == nullptr || family[0] == '\0') family = family_of_fixed(other_pools);
-        const std::size_t family_length = shorter(std::strlen(family), longest_family);
+        const std::size_t family_length = length_of_cut(family, longest_family);
         type_length = shorter(type_length, longest_type);
         if (const allocation_tag* known = find(family, family_length, type, type_length)) {
             return known->number;
@@ -95,7 +96,9 @@ public:
     // An empty name means the same as to number_of().
     ALLOCSCOPE_INLINE bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         if (family[0] == '\0') family = family_of_fixed(other_pools);
-        return std::strncmp(family_of(number), family, longest_family) == 0;
+        const char* const own = family_of(number);
+        const std::size_t length = length_of_cut(family, longest_family);
+        return std::strncmp(own, family, length) == 0 && own[length] == '\0';
     }
     // False: all that was ever allocated belongs to operator new.
     ALLOCSCOPE_INLINE bool has_families() const noexcept {

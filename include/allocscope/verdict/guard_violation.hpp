@@ -9,6 +9,7 @@
 #define ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/link/watch_requests.hpp>
 #include <allocscope/naming/live_window.hpp>
@@ -40,7 +41,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     if (!block.has_memory()) refuse_memory();
     live_window window{block.memory(), scratch};
     window.exists = true;
-    copy_name(window.name, sizeof window.name, name);
+    copy_cut(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
     window.wanted.stack_frames = most_fault_frames;
     window.totals.counts = totals;

@@ -15,6 +15,7 @@
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/platform/clocks.hpp>
@@ -149,12 +150,6 @@ inline void prepare_process() noexcept {
 
 // --- what the engine table offers ---
 
-ALLOCSCOPE_INLINE void copy_name(char* to, std::size_t room, const char* from) noexcept {
-    std::size_t i = 0;
-    for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
-    to[i] = '\0';
-}
-
 // If there is a sample at every byte, each object is a sample, so such a window is exact.
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
@@ -178,7 +173,7 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     const auto slot = static_cast<std::uint32_t>(taken);
     open_window& window = *process.windows.by_slot(slot);
     window.wanted = wanted;
-    copy_name(window.name, sizeof(window.name), name);
+    copy_cut(window.name, sizeof(window.name), name);
     window.mode.store(mode, memory_order::relaxed);
     window.frames.store(wanted.stack_frames, memory_order::relaxed);
     window.methods.store(only(wanted.unwind), memory_order::relaxed);

@@ -280,6 +280,18 @@ def says_what_is_wrong(program):
         assert option in done.stdout, option
 
 
+def shows_what_it_cannot_write(recorder, program):
+    """A program may have run for hours; the report is not lost with its file."""
+    for path, reason in (("/no/such/folder/heap", "No such file or directory"),
+                         ("/dev/full", "No space left on device")):
+        done = recorder.run([program], "--output", path, "--format=csv", code=4)
+        said = f"cannot write report to '{path}': {reason}; the report follows as text\n"
+        assert said in done.stderr, done.stderr
+        report = done.stderr[done.stderr.index(said):]
+        assert "allocated         150 objects" in report, report
+        assert re.search(r"\d+ +\d+ B +[0-9.]+% .*keep", report), report
+
+
 def says_that_help_was_not_written():
     for words in (["--help"], ["--version"], ["run", "--help"]):
         with open("/dev/full", "wb") as full:
@@ -732,6 +744,7 @@ def main():
         draws_a_live_view(recorder, program)
         fits_the_terminal(recorder, program)
         says_what_is_wrong(str(program))
+        shows_what_it_cannot_write(recorder, program)
         says_that_help_was_not_written()
         says_that_nothing_can_be_loaded(recorder, folder, program)
         starts_programs_of_musl(recorder, folder)

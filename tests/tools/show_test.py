@@ -129,6 +129,13 @@ def limits_trees(show, old):
         assert "--frames" in error and "--tree" in error, error
 
 
+def refuses_two_tables(show, old):
+    """One would be shown, and the other ignored."""
+    for options in (["--tree", "--callers"], ["--tree", "--by", "type"], ["--by=type", "--tree"]):
+        assert "--by, --tree and --callers" in show("show", *options, old, code=2), options
+    assert show("show", "--tree", "--tree", old) == show("show", "--tree", old)
+
+
 def names(tree):
     """The calls of a tree, each with a blank for each call around it."""
     lines = tree.splitlines()
@@ -445,6 +452,7 @@ def main():
         shows_groups(show, old)
         shows_trees(show, old)
         limits_trees(show, old)
+        refuses_two_tables(show, old)
         shows_differences(show, old, new)
         shows_histograms(show, old, new)
         marks_estimates(recorder, show, folder, known)

@@ -157,9 +157,16 @@ void program_report::write() const {
         const bool is_written =
             path_.empty() ? allocscope::detail::try_write(body, rows, STDERR_FILENO, error)
                           : allocscope::detail::try_write(body, rows, path_, error);
-        if (!is_written) refuse("run", error);
-        const bool is_for_people = wanted_.format == allocscope::detail::format_named("text");
-        if (path_.empty() && is_for_people) {
+        const auto* const text = allocscope::detail::format_named("text");
+        // The program may have run for hours: what it did is not lost with the file.
+        const bool is_shown_instead = !is_written && !path_.empty();
+        if (!is_written) {
+            refuse("run", error + (is_shown_instead ? "; the report follows as text" : ""));
+        }
+        if (is_shown_instead) {
+            allocscope::detail::try_write(text->body, rows, STDERR_FILENO, error);
+        }
+        if (is_shown_instead || (path_.empty() && wanted_.format == text)) {
             std::fputs(what_could_name_rows(rows, STDERR_FILENO).c_str(), stderr);
         }
     });

@@ -62,6 +62,7 @@ std::string read_types(const std::string& text, show_request& into) {
 
 std::string read_by(const std::string& text, show_request& into) {
     into.as = shown_as::groups;
+    into.has_sums = true;
     return read_named(text, group_names, into.key);
 }
 
@@ -116,11 +117,13 @@ std::string read_least_objects(const std::string& text, show_request& into) {
 
 std::string read_tree(const std::string&, show_request& into) {
     into.as = shown_as::callees;
+    into.has_tree = true;
     return {};
 }
 
 std::string read_callers(const std::string&, show_request& into) {
     into.as = shown_as::callers;
+    into.has_callers = true;
     return {};
 }
 
@@ -245,6 +248,9 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
     if (into.is_histogram && (into.as != shown_as::groups || into.text.frames != 0)) {
         return "a histogram has no trees and no stacks; allocscope show and diff have --tree,"
                " --callers and --frames";
+    }
+    if (int{into.has_sums} + int{into.has_tree} + int{into.has_callers} > 1) {
+        return "--by, --tree and --callers are three tables; show one after the other";
     }
     if (into.has_order && into.as == shown_as::rows) {
         if (into.order == stack_value::live_bytes) {

@@ -1275,6 +1275,8 @@ __attribute__((visibility("hidden"))) inline constexpr check_data check_without_
     constant_check("the check could not be made: memory for its result was refused");
 __attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
+__attribute__((visibility("hidden"))) inline constexpr check_data check_after_its_end =
+    constant_check("nothing was checked: finish() was called before, and has ended this check");
 
 ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
     return const_cast<check_data*>(&constant);  // count 0: never written
@@ -1363,6 +1365,11 @@ inline check_result result_of(check_data* made) noexcept {
     return check_result{made != nullptr ? made : shared_check(check_without_memory)};
 }
 
+// What is asked of a check after its finish().
+inline check_result result_after_end() noexcept {
+    return check_result{shared_check(check_after_its_end)};
+}
+
 }  // namespace detail
 
 inline check_result::check_result() noexcept
@@ -1438,7 +1445,8 @@ struct scope_reader;
 // A window over a part of the program: what it allocated, and what of that is still alive.
 class scope {
 public:
-    // Starts the window. `name` appears in reports; its first 63 bytes are copied.
+    // Starts the window. `name` appears in reports; its first 63 bytes are copied, and no part of a
+    // character.
     // Throws std::invalid_argument when an option is out of its range (base/options.hpp);
     // -fno-exceptions: prints the same message and aborts. Without the hooks, or without memory for
     // the window, nothing is recorded, and every snapshot of the window says so.
@@ -2041,13 +2049,13 @@ public:
 
     // Returns the result up to now. The action is not taken, and the block goes on.
     check_result check() const {
-        return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
+        return is_finished_ ? detail::result_after_end() : judge(detail::after_stats::go_on);
     }
 
     // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
     // violation_error. Later calls return an empty result that has not passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
-        if (is_finished_) return check_result{};
+        if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
         check_result found = judge(detail::after_stats::end);
         detail::scope_reader::end(window_, found.counts());
@@ -2354,11 +2362,12 @@ public:
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // Judges what is alive now. The window stays open. After finish(), returns an empty result that
-    // has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not pass.
+    // Judges what is alive now. The window stays open. After finish(), returns a result that says so
+    // and has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not
+    // pass.
     check_result check() const { return judge(detail::after_stats::go_on); }
-    // Ends the window and judges what is alive. Later calls return an empty result that has not
-    // passed.
+    // Ends the window and judges what is alive. Later calls return a result that says so and has
+    // not passed.
     check_result finish();
     // Does the same, but judges by these options instead of the constructor's, for limits that are
     // known only when the work is done. `window` and `warm_up_runs` have no effect here.
@@ -2498,7 +2507,7 @@ inline detail::check_request leak_check::request(detail::check_kind kind,
 }
 
 inline check_result leak_check::judge(detail::after_stats then) const {
-    if (is_finished_) return check_result{};
+    if (is_finished_) return detail::result_after_end();
     return detail::ask_engine(detail::scope_reader::engine_of(window_),
                               request(detail::check_kind::leaks, then));
 }
@@ -2511,7 +2520,7 @@ inline check_result leak_check::end_with(const detail::check_request& asked) {
 }
 
 inline check_result leak_check::finish() {
-    if (is_finished_) return check_result{};
+    if (is_finished_) return detail::result_after_end();
     return end_with(request(detail::check_kind::leaks, detail::after_stats::end));
 }
 
@@ -2542,7 +2551,8 @@ inline void leak_repetition::end_of_run() {
 
 inline check_result leak_repetition::finish() {
     if (is_refused_) return refusal_;
-    if (runs_ == 0 || leaks_.is_finished_) return check_result{};
+    if (leaks_.is_finished_) return detail::result_after_end();
+    if (runs_ == 0) return check_result{};
     detail::check_request asked =
         leaks_.request(detail::check_kind::repeated_leaks, detail::after_stats::end);
     asked.runs = runs_;
@@ -2843,7 +2853,7 @@ public:
     // including what was allowed; for a broken guard, those at the violation.
     check_result check();
 
-    // Ends the guard. Later calls return an empty result that has not passed. Throws
+    // Ends the guard. Later calls return a result that says so and has not passed. Throws
     // violation_error when the guard was broken and the action is throw_error(), even if it was
     // thrown before (-fno-exceptions: prints the message and aborts).
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish();
@@ -2920,11 +2930,11 @@ inline no_allocation_guard::~no_allocation_guard() {
 }
 
 inline check_result no_allocation_guard::check() {
-    return is_finished_ ? check_result{} : look(false);
+    return is_finished_ ? detail::result_after_end() : look(false);
 }
 
 inline check_result no_allocation_guard::finish() {
-    if (is_finished_) return check_result{};
+    if (is_finished_) return detail::result_after_end();
     is_finished_ = true;
     const bool was_told = is_armed_ && watch_.is_broken && !action_.throws();
     check_result found = look(true);
@@ -9173,7 +9183,6 @@ ALLOCSCOPE_COLD_END
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <pthread.h>
 #include <sys/auxv.h>
 
 // window_demand.hpp - what many windows want together, without looking at each of them.
@@ -12688,6 +12697,61 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cstring>
+
+// cut_text.hpp - copies a name into little room, and cuts it between two characters.
+
+#ifndef ALLOCSCOPE_BASE_CUT_TEXT_HPP
+#define ALLOCSCOPE_BASE_CUT_TEXT_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// How many bytes of a text are kept if there is room for `most`: no character of UTF-8 is divided.
+inline std::size_t length_of_cut(const char* text, std::size_t most) noexcept {
+    const auto is_inside = [text](std::size_t at) {
+        return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
+    };
+    constexpr std::size_t longest_character = 4;
+    const std::size_t length = ::strnlen(text, most);
+    std::size_t begin = length;
+    while (begin != 0 && length - begin < longest_character && is_inside(begin)) --begin;
+    const bool is_utf8 = !is_inside(begin);
+    return is_utf8 ? begin : length;
+}
+
+// Null counts as empty.
+inline void copy_cut(char* to, std::size_t room, const char* from) noexcept {
+    const std::size_t length = from != nullptr ? length_of_cut(from, room - 1) : 0;
+    if (length != 0) std::memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BASE_CUT_TEXT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <pthread.h>
+
 // allocation_tags.hpp - the family of an allocation and, where it is known, its type.
 
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
@@ -12730,7 +12794,7 @@ public:
     std::uint32_t number_of(const char* family, const char* type,
                             std::size_t type_length) noexcept {
         if (family == nullptr || family[0] == '\0') family = family_of_fixed(other_pools);
-        const std::size_t family_length = shorter(std::strlen(family), longest_family);
+        const std::size_t family_length = length_of_cut(family, longest_family);
         type_length = shorter(type_length, longest_type);
         if (const allocation_tag* known = find(family, family_length, type, type_length)) {
             return known->number;
@@ -12758,7 +12822,9 @@ public:
     // An empty name means the same as to number_of().
     ALLOCSCOPE_INLINE bool is_of_family(std::uint32_t number, const char* family) const noexcept {
         if (family[0] == '\0') family = family_of_fixed(other_pools);
-        return std::strncmp(family_of(number), family, longest_family) == 0;
+        const char* const own = family_of(number);
+        const std::size_t length = length_of_cut(family, longest_family);
+        return std::strncmp(own, family, length) == 0 && own[length] == '\0';
     }
     // False: all that was ever allocated belongs to operator new.
     ALLOCSCOPE_INLINE bool has_families() const noexcept {
@@ -17443,12 +17509,6 @@ inline void prepare_process() noexcept {
 
 // --- what the engine table offers ---
 
-ALLOCSCOPE_INLINE void copy_name(char* to, std::size_t room, const char* from) noexcept {
-    std::size_t i = 0;
-    for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
-    to[i] = '\0';
-}
-
 // If there is a sample at every byte, each object is a sample, so such a window is exact.
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
@@ -17472,7 +17532,7 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     const auto slot = static_cast<std::uint32_t>(taken);
     open_window& window = *process.windows.by_slot(slot);
     window.wanted = wanted;
-    copy_name(window.name, sizeof(window.name), name);
+    copy_cut(window.name, sizeof(window.name), name);
     window.mode.store(mode, memory_order::relaxed);
     window.frames.store(wanted.stack_frames, memory_order::relaxed);
     window.methods.store(only(wanted.unwind), memory_order::relaxed);
@@ -18526,7 +18586,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     if (window == nullptr) return false;
     taken.exists = true;
     taken.id = id;
-    copy_name(taken.name, sizeof taken.name, window->name);
+    copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
     taken.taken_unix_ns = unix_time_ns();
@@ -28488,7 +28548,7 @@ public:
         made.data.release = &release;
         made.data.difference = &difference_of;
         made.data.info = info;
-        copy_name(made.name, info.name);
+        copy_cut(made.name, name_bytes, info.name);
         made.data.info.name = made.name;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -28549,12 +28609,6 @@ private:
         snapshot::loss losses[most_losses];
         char name[name_bytes];
     };
-
-    static ALLOCSCOPE_INLINE void copy_name(char (&to)[name_bytes], const char* from) noexcept {
-        const std::size_t length = ::strnlen(from, name_bytes - 1);
-        std::memcpy(to, from, length);
-        to[length] = '\0';
-    }
 
     ALLOCSCOPE_INLINE static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
@@ -31071,7 +31125,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     if (!block.has_memory()) refuse_memory();
     live_window window{block.memory(), scratch};
     window.exists = true;
-    copy_name(window.name, sizeof window.name, name);
+    copy_cut(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
     window.wanted.stack_frames = most_fault_frames;
     window.totals.counts = totals;
@@ -42048,7 +42102,7 @@ struct call_node {
     std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
-    bool is_cut;  // too small for children; then `own` is not known either
+    bool is_cut;  // too small or too deep for children; then `own` is not known either
 };
 
 struct call_tree_options {
@@ -42058,6 +42112,8 @@ struct call_tree_options {
     // How many nodes the caller will look at, the largest by `value`; 0: all. In a difference every
     // node gets its children, because they may be larger than the node.
     std::size_t most_nodes = 0;
+    // A node at this depth has no children; 0: any depth.
+    std::uint32_t most_depth = 0;
     stack_value value = stack_value::live_bytes;
 };
 
@@ -42118,7 +42174,7 @@ private:
     static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
 
     void grow(std::uint32_t number) {
-        if (number != 0 && is_small(nodes_[number])) {
+        if (number != 0 && (is_deep(nodes_[number]) || is_small(nodes_[number]))) {
             nodes_[number].is_cut = true;
             return;
         }
@@ -42134,7 +42190,12 @@ private:
         for (std::size_t i = first; i < nodes_.size(); ++i) meet_size(i);
     }
 
-    // Too small to have its children shown.
+    // Too deep to have its children shown.
+    bool is_deep(const call_node& node) const noexcept {
+        return wanted_.most_depth != 0 && node.depth == wanted_.most_depth;
+    }
+
+    // Too small for that.
     bool is_small(const call_node& node) const noexcept {
         if (size_of(node.inclusive.bytes) < wanted_.least_bytes) return true;
         return is_choosing() && largest_.size() == wanted_.most_nodes &&
@@ -43267,7 +43328,9 @@ struct text_options {
     text_color color = text_color::automatic;
     std::size_t rows = 50;  // the most rows; one last row sums up the others
     row_order sort = row_order::objects;
-    std::uint32_t frames = 0;  // stack frames shown below each row, from its file:line outwards
+    // Stack frames shown below each row, from its file:line outwards; in a tree, the most calls in
+    // each other, and 0 means all.
+    std::uint32_t frames = 0;
 };
 
 ALLOCSCOPE_NAMESPACE_END
@@ -48746,7 +48809,7 @@ public:
         : memory_(memory),
           tree_(memory, stacks,
                 from == tree_from::main ? call_direction::top_down : call_direction::bottom_up,
-                shown_part(order, wanted.rows)),
+                shown_part(order, wanted)),
           is_difference_(stacks.rows().info().is_difference),
           order_(order),
           wanted_(wanted),
@@ -48766,11 +48829,12 @@ private:
         return {info.is_difference, info.record == recording::sampled, info.has_details};
     }
 
-    static call_tree_options shown_part(stack_value order, std::size_t rows) noexcept {
-        call_tree_options wanted;
-        wanted.most_nodes = rows != 0 ? rows : 1;
-        wanted.value = order;
-        return wanted;
+    static call_tree_options shown_part(stack_value order, const text_options& wanted) noexcept {
+        call_tree_options part;
+        part.most_nodes = wanted.rows != 0 ? wanted.rows : 1;
+        part.most_depth = wanted.frames;
+        part.value = order;
+        return part;
     }
 
     // The largest nodes, and whatever leads to them.
@@ -48855,8 +48919,8 @@ inline std::string tree_of(const shown_stacks& stacks, tree_from from, stack_val
 
 }  // namespace detail
 
-// Returns a text of about `wanted.rows` lines, the largest by `order`. Nothing is cut if no width
-// is set.
+// Returns a text of about `wanted.rows` lines: the largest by `order`, of no more than
+// `wanted.frames` calls in each other (0: of any number). Nothing is cut if no width is set.
 inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
                            stack_value order = stack_value::live_bytes,
                            const text_options& wanted = {}) {
@@ -49181,9 +49245,7 @@ public:
         }
         point& here = points_[count_++];
         here.at = at;
-        const std::size_t length = ::strnlen(mark, mark_bytes - 1);
-        std::memcpy(here.mark, mark, length);
-        here.mark[length] = '\0';
+        detail::copy_cut(here.mark, mark_bytes, mark);
     }
     void clear() noexcept {
         count_ = 0;
@@ -49302,10 +49364,9 @@ public:
     [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
         : scope(name, wanted), series_(series) {
         if (name == nullptr) name = "";
-        const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
-        std::memcpy(name_, "end of ", sizeof "end of ");
-        std::memcpy(name_ + sizeof "end of " - 1, name, length);
-        name_[sizeof "end of " - 1 + length] = '\0';
+        constexpr std::size_t before = sizeof "end of " - 1;
+        std::memcpy(name_, "end of ", before);
+        detail::copy_cut(name_ + before, sizeof name_ - before, name);
         series_.mark(name);
     }
     ~marked_scope() { series_.mark(name_); }

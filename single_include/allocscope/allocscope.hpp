@@ -16210,11 +16210,23 @@ ALLOCSCOPE_NOINLINE void* watched_malloc(std::size_t bytes, std::uintptr_t frame
     });
 }
 
+// How much of a calloc of `count` times `bytes` bytes the C library asks for only because this
+// library is in the process. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+ALLOCSCOPE_HIDDEN std::size_t bytes_for_this_library(std::size_t count, std::size_t bytes,
+                                                     std::uintptr_t frame) noexcept;
+#else
+constexpr std::size_t bytes_for_this_library(std::size_t, std::size_t, std::uintptr_t) noexcept {
+    return 0;
+}
+#endif
+
 ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
                                          std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
     const std::size_t whole = count * bytes;  // it does not overflow
-    return obtain_watched(whole, frame, [=](bool is_sample) {
+    const std::size_t counted = whole - bytes_for_this_library(count, bytes, frame);
+    return obtain_watched(counted, frame, [=](bool is_sample) {
         void* block = is_sample ? zeroed_block_at_page(whole) : nullptr;
         return block != nullptr ? block : underlying_calloc(count, bytes);
     });
@@ -16409,11 +16421,11 @@ ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
 
 ALLOCSCOPE_PRIVATE_RECORDED void* recorded_calloc(std::size_t count, std::size_t bytes,
                                                   std::uint64_t word) noexcept {
-    const std::size_t whole = count * bytes;  // it does not overflow
     if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
+    const std::size_t counted = count * bytes - bytes_for_this_library(count, bytes, hook_frame());
     void* block = underlying_calloc(count, bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate<allocation_tags::malloc_family>(block, whole);
+    return on_allocate<allocation_tags::malloc_family>(block, counted);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {

@@ -6,6 +6,8 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_START_MODULES_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_START_MODULES_HPP
 
+#include "thread_vectors.hpp"
+
 #include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/state/recording_head.hpp>
@@ -22,6 +24,7 @@ namespace detail {
 inline void note_start_module(const link_map& loaded, const char* path) noexcept {
     module_identity found = identify_module(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
     if (found.start == 0) return;
+    note_if_loader(loaded, found);
     met_module met{};
     met.start = found.start;
     met.size = found.size;

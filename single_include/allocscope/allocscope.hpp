@@ -7883,8 +7883,14 @@ ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcep
 // The other allocator's functions, or glibc's where it has none.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions next_definitions{};
 
-constexpr std::size_t raised(std::size_t bytes) noexcept {
-    return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
+// The least that the other allocator is asked for. The preload library sets it to 0 in a program
+// that is never recorded, because it has the malloc of a sanitizer, which would not see that the
+// program writes behind a raised block.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::size_t least_request_bytes =
+    smallest_block_bytes;
+
+inline std::size_t raised(std::size_t bytes) noexcept {
+    return bytes < least_request_bytes ? least_request_bytes : bytes;
 }
 
 inline void* chained_malloc(std::size_t bytes) noexcept {
@@ -7893,8 +7899,8 @@ inline void* chained_malloc(std::size_t bytes) noexcept {
 inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
     std::size_t product = 0;
     const bool is_too_small =
-        !__builtin_mul_overflow(count, bytes, &product) && product < smallest_block_bytes;
-    return is_too_small ? function_in(next_definitions.calloc)(1, smallest_block_bytes)
+        !__builtin_mul_overflow(count, bytes, &product) && product < least_request_bytes;
+    return is_too_small ? function_in(next_definitions.calloc)(1, least_request_bytes)
                         : function_in(next_definitions.calloc)(count, bytes);
 }
 inline void* chained_realloc(void* block, std::size_t bytes) noexcept {

@@ -1,8 +1,9 @@
 """preload_library.py LIBRARY
 
 What liballocscope_preload.so brings into every program, read from the file: no library that the
-program does not have anyway, no symbol but malloc's family, little thread-local memory and no call
-to find it, nothing private of the C library, and nothing that weakens the process.
+program does not have anyway, no symbol but malloc's family and what AddressSanitizer asks for,
+little thread-local memory and no call to find it, nothing private of the C library, and nothing
+that weakens the process.
 """
 import re
 import subprocess
@@ -11,6 +12,7 @@ import sys
 ALWAYS_THERE = {"libc.so.6", "ld-linux-x86-64.so.2"}
 FAMILY = {"malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc",
           "memalign", "valloc", "pvalloc", "malloc_usable_size", "free_sized", "free_aligned_sized"}
+FOR_ADDRESS_SANITIZER = {"__asan_default_options"}
 MOST_THREAD_LOCAL_BYTES = 256
 
 
@@ -28,8 +30,9 @@ def problems_of(library):
     defined = {line.split()[7].split("@")[0] for line in symbols.splitlines()
                if re.match(r"\s*\d+:", line) and len(line.split()) > 7
                and line.split()[6] != "UND" and line.split()[4] in ("GLOBAL", "WEAK")}
-    if defined != FAMILY:
-        yield f"it defines {sorted(defined ^ FAMILY)}, or does not"
+    wanted = FAMILY | FOR_ADDRESS_SANITIZER
+    if defined != wanted:
+        yield f"it defines {sorted(defined ^ wanted)}, or does not"
     for name in ("__tls_get_addr", "__libc_freeres", "GLIBC_PRIVATE"):
         if name in symbols:
             yield f"it uses {name}"

@@ -323,6 +323,19 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
+def starts_programs_with_address_sanitizer(recorder, folder):
+    """AddressSanitizer ends a program if another library comes first, unless it is told not to."""
+    sound = compiled(folder, "sound", "int main() { return 6; }", COMPILER, "-fsanitize=address")
+    text = "#include <cstdlib>\nint main() { auto* p = static_cast<char*>(std::malloc(9));" \
+           " static_cast<volatile char*>(p)[10] = 1; std::free(p); }"
+    unsound = compiled(folder, "unsound", text, COMPILER, "-fsanitize=address")
+    for follow in ([], ["--children", "follow"]):
+        done = recorder.run(["sh", "-c", f"{sound}; exit $?"], "--summary", *follow, code=6)
+        assert "AddressSanitizer" not in done.stderr, done.stderr
+        done = recorder.run(["sh", "-c", f"{unsound}; echo $?"], "--summary", *follow)
+        assert done.stdout == "1\n" and "heap-buffer-overflow" in done.stderr, done
+
+
 def starts_programs_of_musl(recorder, folder):
     """musl's loader ignores what it cannot open, and does not replace $LIB."""
     value = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--summary").stdout.strip()
@@ -747,6 +760,7 @@ def main():
         shows_what_it_cannot_write(recorder, program)
         says_that_help_was_not_written()
         says_that_nothing_can_be_loaded(recorder, folder, program)
+        starts_programs_with_address_sanitizer(recorder, folder)
         starts_programs_of_musl(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)

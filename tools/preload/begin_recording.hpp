@@ -11,6 +11,7 @@
 #include "start_modules.hpp"
 
 #include <allocscope/base/atomic.hpp>
+#include <allocscope/hooks/chained_allocator.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
@@ -194,7 +195,9 @@ void begin_recording(const void* caller) noexcept {
     // Another malloc before this library has all calls but those of functions that it lacks, or it
     // passes them on.
     look_who_calls(caller);
-    const bool is_asked = ::getauxval(AT_SECURE) == 0 && !has_malloc_of_sanitizer();
+    const bool is_sanitized = has_malloc_of_sanitizer();
+    if (is_sanitized) least_request_bytes = 0;
+    const bool is_asked = ::getauxval(AT_SECURE) == 0 && !is_sanitized;
     if (is_asked && (is_ours("malloc") || is_passed_on)) record_if_asked();
     errno = saved_errno;
 }

@@ -131,6 +131,17 @@ def allocates_before_it_is_ready(recorder, folder):
         assert "before the loader" not in done.stdout, (words, done.stdout)
 
 
+def keeps_errno_when_the_command_is_gone(recorder, folder):
+    source = "#include <cerrno>\nint main() { return errno; }\n"
+    program = compiled(folder, "errors", source, COMPILER, *WITHOUT_CXX)
+    preload = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--summary").stdout.strip()
+    assert LIBRARY.split("/")[-1] in preload, preload
+    for value in ("", preload):
+        done = subprocess.run([program], capture_output=True, text=True, check=True,
+                              env={**os.environ, "LD_PRELOAD": value})
+        assert (done.stdout, done.stderr) == ("", ""), done
+
+
 LATE_LIBRARY = r"""
 #include <cstdlib>
 struct keeper {
@@ -231,6 +242,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
         allocates_before_it_is_ready(recorder, folder)
+        keeps_errno_when_the_command_is_gone(recorder, folder)
         sees_frees_of_late_destructors(recorder, folder)
         names_libraries(recorder, folder)
         names_at_least_the_module(recorder, folder)

@@ -744,6 +744,9 @@ def generations(recorder, folder):
 
 
 def main():
+    # nohup, and a shell that starts this in the background, ignore these, and programs inherit it.
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
         program = compiled(folder, "keeps", KEEPS, COMPILER, *WITHOUT_CXX)

@@ -323,7 +323,7 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
-def starts_programs_with_address_sanitizer(recorder, folder):
+def starts_programs_with_sanitizers(recorder, folder):
     """AddressSanitizer ends a program if another library comes first, unless it is told not to."""
     sound = compiled(folder, "sound", "int main() { return 6; }", COMPILER, "-fsanitize=address")
     text = "#include <cstdlib>\nint main() { auto* p = static_cast<char*>(std::malloc(9));" \
@@ -334,6 +334,18 @@ def starts_programs_with_address_sanitizer(recorder, folder):
         assert "AddressSanitizer" not in done.stderr, done.stderr
         done = recorder.run(["sh", "-c", f"{unsound}; echo $?"], "--summary", *follow)
         assert done.stdout == "1\n" and "heap-buffer-overflow" in done.stderr, done
+    text = "#include <cstdlib>\nint main() { std::free(std::malloc(9)); return 5; }"
+    of_threads = compiled(folder, "of_threads", text, COMPILER, "-fsanitize=thread")
+    done = recorder.run(["sh", "-c", f"{of_threads}; exit $?"], "--summary", "--children", "follow",
+                        code=5)
+    assert "allocscope: of_threads: " not in done.stderr, done.stderr
+
+
+def counts_what_looks_like_the_vector_of_a_thread(recorder, folder):
+    """The loader's calloc with parts of 16 bytes has one part for the library, no other has."""
+    text = "#include <cstdlib>\nint main() { return std::calloc(20, 16) == nullptr; }"
+    program = compiled(folder, "vector", text, COMPILER, *WITHOUT_CXX)
+    assert totals(recorder.report([program])) == (1, 0, 320)
 
 
 def starts_programs_of_musl(recorder, folder):
@@ -763,7 +775,8 @@ def main():
         shows_what_it_cannot_write(recorder, program)
         says_that_help_was_not_written()
         says_that_nothing_can_be_loaded(recorder, folder, program)
-        starts_programs_with_address_sanitizer(recorder, folder)
+        starts_programs_with_sanitizers(recorder, folder)
+        counts_what_looks_like_the_vector_of_a_thread(recorder, folder)
         starts_programs_of_musl(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         streams_and_environment_stay(recorder)

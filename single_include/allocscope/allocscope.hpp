@@ -2362,8 +2362,8 @@ public:
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
-    // Judges what is alive now. The window stays open. After finish(), returns a result that says so
-    // and has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not
+    // Judges what is alive now. The window stays open. After finish(), returns a result that says
+    // so and has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not
     // pass.
     check_result check() const { return judge(detail::after_stats::go_on); }
     // Ends the window and judges what is alive. Later calls return a result that says so and has

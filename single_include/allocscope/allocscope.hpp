@@ -4636,8 +4636,11 @@ public:
     std::size_t find_last_not_of(text unwanted) const noexcept;
 
     bool starts_with(text start) const noexcept;
+    bool starts_with(const char* start) const noexcept;
     bool ends_with(text end) const noexcept;
+    bool ends_with(const char* end) const noexcept;
     bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+    bool contains(const char* wanted) const noexcept { return find(text{wanted}) != npos; }
 
     // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
     int compare(text other) const noexcept;
@@ -4677,7 +4680,7 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
 }
 
 // Joins up to four texts into one zero-ended text, in the memory of the arena.
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c, text d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));
     char* end = bytes;
@@ -4688,6 +4691,12 @@ ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text
     }
     *end = '\0';
     return text{bytes, size};
+}
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c) {
+    return joined(memory, a, b, c, {});
+}
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b) {
+    return joined(memory, a, b, {}, {});
 }
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
@@ -4762,6 +4771,14 @@ ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
 ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
     return end.size_ <= size_ &&
            std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
+}
+
+ALLOCSCOPE_NOINLINE bool text::starts_with(const char* start) const noexcept {
+    return starts_with(text{start});
+}
+
+ALLOCSCOPE_NOINLINE bool text::ends_with(const char* end) const noexcept {
+    return ends_with(text{end});
 }
 
 ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
@@ -6743,6 +6760,8 @@ public:
         : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
 
     bool next() noexcept;
+    // The same for the first entry; false also if it is empty.
+    bool begin() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
@@ -6883,6 +6902,10 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     return in_.ok() && shape_ != nullptr;
 }
 
+ALLOCSCOPE_NOINLINE bool entry_walker::begin() noexcept {
+    return next() && shape_ != nullptr;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_WARM_END
@@ -6918,6 +6941,9 @@ struct debug_unit {
     const abbreviation_table* abbreviations = nullptr;  // null: it is not loaded
     address_ranges functions;                           // value: the offset of the entry
     list<entry_scope> scopes;
+
+    // Goes from entry to entry, from that one on, if the unit has been loaded.
+    entry_walker walk(std::uint64_t entry) const noexcept;
 };
 
 class debug_units {
@@ -7117,6 +7143,10 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
     }
 }
 
+ALLOCSCOPE_NOINLINE entry_walker debug_unit::walk(std::uint64_t entry) const noexcept {
+    return {home->sections(), header, *abbreviations, entry & ~detail::dwarf_in_supplement};
+}
+
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t reference) {
     const std::uint64_t offset = reference & ~detail::dwarf_in_supplement;
     if (reference - offset != file_) {
@@ -7147,7 +7177,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
                                                      &abbreviation_budget)
                  : shared_abbreviations(header, &abbreviation_budget);
     entry_walker walker{sections_, header, table, header.first_entry};
-    if (!walker.next() || walker.shape() == nullptr) return;
+    if (!walker.begin()) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
     want_whole_entry(header, table);
     detail::dwarf_extent extent;
@@ -7208,7 +7238,7 @@ ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t 
     detail::byte_cursor in{sections_.info.part(0, header.end), header.type_entry};
     const abbreviation_table table{scratch, sections_.abbreviations, header, in.uleb()};
     entry_walker walker{sections_, header, table, header.type_entry};
-    if (!walker.next() || walker.shape() == nullptr) return told;
+    if (!walker.begin()) return told;
     detail::dwarf_value value;
     std::uint16_t name = 0;
     while (walker.next_value(name, value)) {
@@ -7283,7 +7313,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
     arena scratch;
     list<open_scope> open{scratch};
     step_budget budget{fresh_budget()};
-    entry_walker walker{sections_, unit.header, *unit.abbreviations, unit.header.first_entry};
+    entry_walker walker = unit.walk(unit.header.first_entry);
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
@@ -18884,6 +18914,10 @@ ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     return false;
 }
 
+ALLOCSCOPE_NOINLINE bool is_listed(text word, const char* words) noexcept {
+    return is_listed(word, text{words});
+}
+
 // Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
 // the type of a conversion).
 ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
@@ -18968,6 +19002,12 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
     const text last = without_spaces_around(inside.substr(begin));
     if (!last.empty() || !parts.empty()) parts.push_back(last);
     return parts;
+}
+
+// "" if there is none.
+ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
+    const list<text> parts = split_arguments(memory, bracketed);
+    return parts.empty() ? text{} : parts[0];
 }
 
 }  // namespace symbolize
@@ -19199,6 +19239,12 @@ inline text plain_name(arena& memory, const function_name& name) {
         plain << component.name;
     }
     return plain.view();
+}
+
+// "app::widget::widget" and the like.
+inline bool is_constructor(const function_name& name) noexcept {
+    const std::size_t count = name.components.size();
+    return count > 1 && name.last().name == name.components[count - 2].name;
 }
 
 // A class's own operator new, as in "app::widget::operator new(unsigned long)".
@@ -20223,6 +20269,7 @@ public:
 
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
+        entry &= ~detail::dwarf_in_supplement;
         std::size_t number =
             partition_point(unit.scopes.data(), unit.scopes.size(),
                             [&](const entry_scope& scope) { return scope.begin < entry; });
@@ -20247,15 +20294,11 @@ private:
         std::uint16_t tag = 0;
     };
 
-    ALLOCSCOPE_INLINE static std::uint64_t offset_of(std::uint64_t entry) noexcept {
-        return entry & ~detail::dwarf_in_supplement;
-    }
-
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
         const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker{sections, unit.header, *unit.abbreviations, offset_of(entry)};
-        if (!walker.next() || walker.shape() == nullptr) return found;
+        entry_walker walker = unit.walk(entry);
+        if (!walker.begin()) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;
         detail::dwarf_value value;
@@ -20319,7 +20362,7 @@ private:
         }
         if (plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, offset_of(last), plain, nesting);
+        write_scope(function, *home, last, plain, nesting);
         function << plain;
         answer.function = texts_.keep(function.view());
         return answer;
@@ -20418,10 +20461,6 @@ private:
         int count = 0;  // of different meanings
     };
 
-    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
-        return entry & ~detail::dwarf_in_supplement;
-    }
-
     static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
         into.tag = walker.shape()->tag;
         into.has_children = walker.shape()->has_children;
@@ -20447,9 +20486,8 @@ private:
     bool read(std::uint64_t entry, entry_facts& into) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
         if (unit == nullptr) return false;
-        entry_walker walker{unit->home->sections(), unit->header, *unit->abbreviations,
-                            offset_of(entry)};
-        if (!walker.next() || walker.shape() == nullptr) return false;
+        entry_walker walker = unit->walk(entry);
+        if (!walker.begin()) return false;
         read_values(*unit, walker, into);
         return true;
     }
@@ -20483,8 +20521,7 @@ private:
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
-        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
-                            offset_of(scope)};
+        entry_walker walker = unit.walk(scope);
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
         while (walker.next() && walker.depth() > 0) {
@@ -20514,7 +20551,7 @@ private:
     // The class or function around an entry; 0: there is none.
     static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
                                                         std::uint64_t entry) {
-        const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
+        const std::size_t number = entry_names::enclosing(unit, entry);
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
 
@@ -20588,7 +20625,7 @@ private:
     // The name with its scopes; "" if one of them has no name, or is named in another unit.
     text whole_name(std::uint64_t type) {
         const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
-        if (unit.type_entry != 0 && unit.type_entry != offset_of(type)) return {};
+        if (unit.type_entry != 0 && (unit.type_entry | unit.file) != type) return {};
         const text name = names_.of(type).function;
         return name.contains("{unnamed type}") ? text{} : name;
     }
@@ -20597,8 +20634,7 @@ private:
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);
-        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
-                            offset_of(type)};
+        entry_walker walker = unit.walk(type);
         walker.next();
         while (walker.next() && walker.depth() > 0) {
             const abbreviation* shape = walker.shape();
@@ -20958,10 +20994,8 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
                                                  std::uint64_t function, arena& scratch)
     : calls_(scratch), pieces_(scratch) {
     list<open_call> open{scratch};
-    entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
-    if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
-        read(units, unit, walker, open);
-    }
+    entry_walker walker = unit.walk(function);
+    if (walker.begin() && walker.shape()->has_children) read(units, unit, walker, open);
     calls_.move_to(units.memory());
     pieces_.finish_in(units.memory());
 }
@@ -21822,10 +21856,10 @@ namespace symbolize {
 
 // The unit that describes the functions: the unit itself, or the one that was split off from it.
 struct described_unit {
-    debug_units* units;
-    entry_names* names;
-    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
-    debug_unit* unit;                               // null: nothing is known about its functions
+    debug_units* units = nullptr;
+    entry_names* names = nullptr;
+    table<std::uint64_t, inlined_calls*>* inlined = nullptr;  // by the function's entry
+    debug_unit* unit = nullptr;  // null: nothing is known about its functions
 
     const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
         inlined_calls* const* known = inlined->find(function);
@@ -22048,8 +22082,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
     arena& memory = unit.home->memory();
     list<open_scope> open{scratch};
     std::size_t next_scope = 0;
-    entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
-                        unit.header.first_entry};
+    entry_walker walker = unit.walk(unit.header.first_entry);
     walker.next();  // the unit itself is not a scope
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
@@ -22178,20 +22211,16 @@ public:
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return {};
-        const described_unit described = describe(*unit);
-        if (described.unit == nullptr) return {};
-        const address_range* range = described.unit->functions.find(linked_address);
-        if (range == nullptr) return {};
-        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
-        std::uint64_t entry = range->value;
+        const described_function found = function_in(unit, linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
+        std::uint64_t entry = found.range->value;
         for (std::size_t i = calls.innermost_at(linked_address); i != 0; i = calls[i - 1].parent) {
-            if (described.names->of(calls[i - 1].entry).function.data() != function.data())
-                continue;
+            if (found.names->of(calls[i - 1].entry).function.data() != function.data()) continue;
             entry = calls[i - 1].entry;
             break;
         }
-        return entry_types{memory, *described.units, *described.names}.of_name(entry, name, wanted);
+        return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
     }
 
     // The lines near the call in a frame that resolve() made of this address. `outer` is the number
@@ -22199,17 +22228,14 @@ public:
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return {};
-        const described_unit described = describe(*unit);
-        if (described.unit == nullptr) return {};
-        const address_range* range = described.unit->functions.find(linked_address);
-        if (range == nullptr) return {};
-        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
+        const described_function function = function_in(unit, linked_address);
+        if (function.range == nullptr) return {};
+        const inlined_calls& calls = *function.calls;
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
         for (; count > outer; --count) call = calls[call - 1].parent;
-        const nearby_lines nearby{lines_of(*unit), texts_, calls, *range, linked_address};
+        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
         const auto line = static_cast<std::uint64_t>(frame.line);
         lines_near_call found;
         found.before = small(nearby.before(call, line, frame.file));
@@ -22278,6 +22304,13 @@ public:
 private:
     static constexpr std::size_t most_inlined = 256;
     static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
+
+    struct described_function {
+        const address_range* range = nullptr;  // with its entry
+        const inlined_calls* calls = nullptr;
+        debug_units* units = nullptr;
+        entry_names* names = nullptr;
+    };
 
     struct symbol_name {
         text readable;  // demangled
@@ -22355,6 +22388,17 @@ private:
         return known->describe();
     }
 
+    // The function of the unit that holds the address, as the debug information has it; null
+    // pointers: it has none.
+    described_function function_in(debug_unit* unit, std::uint64_t address) {
+        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(address);
+        if (range == nullptr) return {};
+        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+                described.units, described.names};
+    }
+
     // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
     symbol_name name_of(const char* symbol) {
         if (symbol == nullptr) return {};
@@ -22390,18 +22434,15 @@ private:
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
         const line_table::row* row = lines.find(address);
-        const described_unit described = describe(*unit);
-        const address_range* range =
-            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
-        const std::uint64_t function = range == nullptr ? 0 : range->value;
-        if (row == nullptr && function == 0) return;
+        const described_function function = function_in(unit, address);
+        if (row == nullptr && function.range == nullptr) return;
         code_frame frame;
         if (row != nullptr) {
             frame.file = lines.path_of(row->file, texts_);
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        if (function == 0) {
+        if (function.range == nullptr) {
             // If the inlined calls are in another file, which does not exist here, the library's
             // line would be taken for a line of the function that the symbol names. Elsewhere
             // clang -g1 leaves out the functions without inlined calls.
@@ -22413,11 +22454,11 @@ private:
             name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = described.inlined_in(memory_, function, texts_.scratch());
-        const nearby_lines nearby{lines, texts_, calls, *range, address};
-        const frame_source source{*described.names, lines, nearby};
+        const inlined_calls& calls = *function.calls;
+        const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
-        const entry_name name = described.names->of(function);
+        const entry_name name = function.names->of(function.range->value);
         find_line(frame, source, 0, name);
         name_outermost(frame, name, symbol);
         add_frame(location, frame);
@@ -23462,6 +23503,11 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
+// "" behind the last token. Not inlined: code that is not optimised has hundreds of these calls.
+ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
+    return at < tokens.size() ? tokens[at].spelling : text{};
+}
+
 // Index of the first token at or behind a line and column.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
                                              int column) noexcept {
@@ -23640,9 +23686,7 @@ private:
 
     static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
 
-    text text_at(std::size_t at) const noexcept {
-        return at < tokens_.size() ? tokens_[at].spelling : text{};
-    }
+    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
@@ -23827,6 +23871,9 @@ public:
     source_outline& operator=(const source_outline&) = delete;
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
+    // "" behind the last token, and before the first one.
+    text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
+
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
@@ -23846,12 +23893,15 @@ public:
         return scopes_.scope_of(at);
     }
 
+    // The number of the first expression that begins at the token or behind it.
+    std::size_t first_from(std::size_t token) const noexcept {
+        return partition_point(expressions_.data(), expressions_.size(),
+                               [&](const new_expression& each) { return each.begin < token; });
+    }
+
     // The first expression that begins or ends with the token; null if there is none.
     ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
-        const new_expression* begun =
-            expressions_.begin() +
-            partition_point(expressions_.data(), expressions_.size(),
-                            [&](const new_expression& each) { return each.begin < token; });
+        const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +
             partition_point(ends_.data(), ends_.size(),
@@ -23937,6 +23987,14 @@ public:
         return token_behind(tokens(), line, column);
     }
 
+    // The token at a line and column; null: none begins there.
+    const source_token* token_at(int line, int column) const noexcept {
+        const std::size_t at = token_from(line, column);
+        if (at == tokens().size()) return nullptr;
+        const source_token& token = tokens()[at];
+        return token.line == line && token.column == column ? &token : nullptr;
+    }
+
 private:
     // What this file says about a name.
     enum : unsigned {
@@ -23955,16 +24013,10 @@ private:
         return known != nullptr && (*known & meaning) != 0;
     }
 
-    text text_at(std::size_t at) const noexcept {
-        return at < tokens().size() ? tokens()[at].spelling : text{};
-    }
-
-    text text_before(std::size_t at) const noexcept {
-        return at > 0 ? tokens()[at - 1].spelling : text{};
-    }
+    text text_before(std::size_t at) const noexcept { return text_at(at - 1); }
 
     void see(std::size_t at) {
-        const text token = tokens()[at].spelling;
+        const text token = text_at(at);
         switch (token.front()) {
             case '{':
                 blocks_.push_back(static_cast<std::uint32_t>(at));
@@ -24103,7 +24155,7 @@ private:
     void see_default(new_expression& found) {
         std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
-            const text token = tokens()[--at].spelling;
+            const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
@@ -24135,8 +24187,7 @@ private:
 
     bool is_allocating_placement(std::size_t open, std::size_t close) const {
         for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (tokens()[i].spelling == "nothrow" || tokens()[i].spelling == "align_val_t")
-                return true;
+            if (text_at(i) == "nothrow" || text_at(i) == "align_val_t") return true;
         }
         return false;
     }
@@ -24236,8 +24287,8 @@ private:
         names_[next] |= defined_name;
         if (scopes_.is_in_template()) names_[next] |= template_alias_name;
         for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
-            if (tokens()[i].spelling == ";") break;
-            if (tokens()[i].spelling == "decltype") names_[next] |= expression_alias_name;
+            if (text_at(i) == ";") break;
+            if (text_at(i) == "decltype") names_[next] |= expression_alias_name;
         }
     }
 
@@ -24246,9 +24297,9 @@ private:
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (tokens()[i].spelling != ";") continue;
-            names_[tokens()[i - 1].spelling] |= meaning;
-            declare(tokens()[i - 1].spelling, at);
+            if (text_at(i) != ";") continue;
+            names_[text_at(i - 1)] |= meaning;
+            declare(text_at(i - 1), at);
             return;
         }
     }
@@ -24294,20 +24345,19 @@ struct local_name {
 };
 
 // The name of the variable in `decltype(v)` at `at`; "" if the text is something else.
-inline text variable_of_decltype(const list<source_token>& tokens, std::size_t at) noexcept {
-    const bool is_one = at + 3 < tokens.size() && tokens[at].spelling == "decltype" &&
-                        tokens[at + 1].spelling == "(" && is_word(tokens[at + 2].spelling) &&
-                        tokens[at + 3].spelling == ")";
-    return is_one ? tokens[at + 2].spelling : text{};
+inline text variable_of_decltype(const source_outline& file, std::size_t at) noexcept {
+    const bool is_one = file.text_at(at) == "decltype" && file.text_at(at + 1) == "(" &&
+                        is_word(file.text_at(at + 2)) && file.text_at(at + 3) == ")";
+    return is_one ? file.text_at(at + 2) : text{};
 }
 
 enum class block_kind { of_function, of_class, of_namespace };
 
 // What the brace at `open` opens.
-inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t open) noexcept {
+inline block_kind kind_of_block(const source_outline& file, std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;
     for (std::size_t at = open; at > 0; --at) {
-        const text token = tokens[at - 1].spelling;
+        const text token = file.text_at(at - 1);
         if (token == "(") return block_kind::of_function;
         if (is_listed(token, "; { }")) break;
         if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
@@ -24317,27 +24367,27 @@ inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t op
 }
 
 // What the token at `at` declares, if it is the name.
-inline local_name declared_at(const list<source_token>& tokens, std::size_t at, std::size_t before,
+inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
                               text name) {
     local_name found;
     found.at = at;
-    const bool is_typedef = tokens[at].spelling == "typedef";
-    if (!is_typedef && tokens[at].spelling != name) return {};
+    const bool is_typedef = file.text_at(at) == "typedef";
+    if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
-    while (end < before && tokens[end].spelling != ";") {
-        if (tokens[end].spelling == "[" || (is_typedef && tokens[end].spelling == "(")) {
+    while (end < before && file.text_at(end) != ";") {
+        if (file.text_at(end) == "[" || (is_typedef && file.text_at(end) == "(")) {
             is_simple = false;
         }
         ++end;
     }
     if (end == before) return {};
-    const text previous = tokens[at - 1].spelling;
+    const text previous = file.text_at(at - 1);
     if (is_typedef) {
-        if (tokens[end - 1].spelling != name) return {};
+        if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
         found.end = end - 1;
-    } else if (previous == "using" && tokens[at + 1].spelling == "=") {
+    } else if (previous == "using" && file.text_at(at + 1) == "=") {
         found.begin = at + 2;
         found.end = end;
     } else {
@@ -24351,15 +24401,14 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
 
 // Searches the blocks around the token at `before`, the innermost first.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
-    const list<source_token>& tokens = file.tokens();
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
          each = file.declared_before(*each)) {
         const bool is_around =
             each->at < before && each->block != 0 && file.partner(each->block) > before;
         if (!is_around) continue;
-        const block_kind kind = kind_of_block(tokens, each->block);
+        const block_kind kind = kind_of_block(file, each->block);
         if (kind == block_kind::of_namespace) return {};
-        local_name found = declared_at(tokens, each->at, before, name);
+        local_name found = declared_at(file, each->at, before, name);
         found.is_of_function = kind == block_kind::of_function;
         if (found.what != local_name::kind::none) return found;
     }
@@ -24392,41 +24441,39 @@ struct declared_variable {
 // The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
 // not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
-    const list<source_token>& tokens = file.tokens();
     std::size_t at = end;
-    while (at > 1 && tokens[at - 1].spelling == "*") --at;
+    while (at > 1 && file.text_at(at - 1) == "*") --at;
     for (;;) {
         int depth = 0;
         do {
             if (--at < 1) return 0;
-            const text token = tokens[at].spelling;
+            const text token = file.text_at(at);
             if (is_listed(token, "; { } =")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
         } while (depth > 0);
-        if (tokens[at].spelling == "<") --at;
-        if (!is_word(tokens[at].spelling)) return 0;
-        while (at > 1 && builtin_type{}.take(tokens[at - 1].spelling)) --at;
-        if (at < 3 || tokens[at - 1].spelling != "::") return at;
+        if (file.text_at(at) == "<") --at;
+        if (!is_word(file.text_at(at))) return 0;
+        while (at > 1 && builtin_type{}.take(file.text_at(at - 1))) --at;
+        if (at < 3 || file.text_at(at - 1) != "::") return at;
         --at;
     }
 }
 
 // What the name at `at` declares, if it does.
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
-    const list<source_token>& tokens = file.tokens();
     declared_variable found;
     found.at = at;
-    if (at + 1 >= tokens.size() || !is_listed(tokens[at + 1].spelling, "; ( { = , ) :")) return {};
+    if (!is_listed(file.text_at(at + 1), "; ( { = , ) :")) return {};
     std::size_t end = at;
-    while (end > 1 && is_listed(tokens[end - 1].spelling, "& const")) --end;
+    while (end > 1 && is_listed(file.text_at(end - 1), "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern";
-    while (before > 1 && is_listed(tokens[before - 1].spelling, specifiers)) --before;
-    const bool is_alone = found.begin != 0 && is_listed(tokens[before - 1].spelling, "; { } ( , :");
+    while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
+    const bool is_alone = found.begin != 0 && is_listed(file.text_at(before - 1), "; { } ( , :");
     if (is_alone) found.end = end;
     return found;
 }
@@ -24434,19 +24481,18 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 // Searches the blocks around the token at `from`, the innermost first; that token may be the
 // declaration. Namespaces are not searched: a base class may have another variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    const text name = tokens[from].spelling;
+    const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
     declared_variable found;
     bool is_in_header = false;  // of a block around the place, which may have parameters
     for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
-        const text token = tokens[--at].spelling;
+        const text token = file.text_at(--at);
         if (token == "}" || (token == ")" && !is_in_header)) {
             if (file.partner(at) == 0) return {};
             if (token == "}") is_in_header = false;
             at = file.partner(at);
         } else if (token == "{") {
-            const bool is_searched = kind_of_block(tokens, at) != block_kind::of_namespace;
+            const bool is_searched = kind_of_block(file, at) != block_kind::of_namespace;
             if (found.at != 0) return is_searched ? found : declared_variable{};
             is_in_header = true;
         } else if (token == ";") {
@@ -24454,7 +24500,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            if (is_listed(tokens[at - 1].spelling, in_expressions)) continue;
+            if (is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header) return found;
         }
@@ -24602,8 +24648,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 2 || !is_listed(name.components[0].name, "std __gnu_cxx")) return call;
     call.function = name.last().name;
-    const list<text> own = split_arguments(memory, name.last().arguments);
-    if (!own.empty()) call.function_first = own[0];
+    call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
     const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
@@ -24797,11 +24842,12 @@ public:
         return known.answers[has_line];
     }
 
-    // The printed form of a type from a source file. Only few different types are asked for.
-    text pretty(text type) {
+    // The printed form of the type of which a source file makes an object. Only few different types
+    // are asked for.
+    text made(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
-        return types_[asked] = printed_type(memory_, asked);
+        return types_[asked] = without_const(printed_type(memory_, asked));
     }
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
@@ -24973,11 +25019,9 @@ inline std::size_t token_of(const code_frame& frame, source_cache& sources,
                             const source_outline*& file) {
     if (frame.column <= 0 || frame.is_nearby) return 0;
     file = source_of(frame, sources);
-    if (file == nullptr) return 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == file->tokens().size()) return 0;
-    const source_token& token = file->tokens()[at];
-    return token.line == frame.line && token.column == frame.column ? at : 0;
+    const source_token* token =
+        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
+    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
 }
 
 }  // namespace symbolize
@@ -24998,12 +25042,11 @@ namespace symbolize {
 // True if something in [begin, end) might call operator new at the same position: `operator`, or a
 // possible macro with a `new` inside, by naming convention or because this file defines it.
 inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    const list<source_token>& tokens = file.tokens();
-    for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
-        const text word = tokens[i].spelling;
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
         if (!is_word(word)) continue;
         if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = i + 1 < tokens.size() && tokens[i + 1].spelling == "(";
+        const bool is_call = file.text_at(i + 1) == "(";
         const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
         if (is_call && is_upper && word.size() > 1) return true;
     }
@@ -25017,15 +25060,13 @@ inline const new_expression* find_in_call(const source_outline& file, std::size_
     if (close <= open) return nullptr;
     const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (std::size_t i = partition_point(all.data(), all.size(),
-                                         [&](const new_expression& e) { return e.begin < open; });
-         i < all.size() && all[i].begin <= close; ++i) {
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
         if (all[i].has_initialiser) continue;
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.tokens()[only->begin - 1].spelling;
+    const text before = file.text_at(only->begin - 1);
     return before == "(" || before == "," ? only : nullptr;
 }
 
@@ -25050,12 +25091,11 @@ inline const new_expression* find_on_line(const source_outline& file, int line) 
 
 inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
     if (column <= 0) return find_on_line(file, line);
-    const std::size_t at = file.token_from(line, column);
-    if (at == file.tokens().size()) return nullptr;
-    const source_token& token = file.tokens()[at];
-    if (token.line != line || token.column != column) return nullptr;
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token.spelling == "(" ? find_in_call(file, at) : nullptr;
+    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
 enum class name_kind {
@@ -25126,31 +25166,30 @@ public:
     // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
     // "" for anything else. An aggregate in braces need not be described.
     text deduced() const {
-        const list<source_token>& tokens = file_.tokens();
         const std::size_t open = expression_.type_end;
-        if (!expression_.has_initialiser || tokens[open].spelling != "(") return {};
+        if (!expression_.has_initialiser || file_.text_at(open) != "(") return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
-            const text word = tokens[i].spelling;
+            const text word = file_.text_at(i);
             const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
             path << word;
         }
         const std::size_t last = open - 1;
-        const text own = tokens[last].spelling;
+        const text own = file_.text_at(last);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
         if (is_local || !is_bare_template(last, open, own)) return {};
         path << '<';
         const std::size_t close = file_.partner(open);
         std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (is_listed(tokens[close - 1].spelling, ") }")) end = file_.partner(close - 1);
+        if (is_listed(file_.text_at(close - 1), ") }")) end = file_.partner(close - 1);
         text_out first{memory_};
         text argument;
         int depth = 0;  // of angle brackets
         for (std::size_t i = open + 1; i < end; ++i) {
-            const text token = tokens[i].spelling;
+            const text token = file_.text_at(i);
             if (token == "<") ++depth;
             if (token == ">") --depth;
             if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
@@ -25176,11 +25215,10 @@ private:
 
     // The last name before the template arguments.
     text own_name() const {
-        const list<source_token>& tokens = file_.tokens();
         text own;
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (tokens[i].spelling == "<") break;
-            if (is_word(tokens[i].spelling)) own = tokens[i].spelling;
+            if (file_.text_at(i) == "<") break;
+            if (is_word(file_.text_at(i))) own = file_.text_at(i);
         }
         return own;
     }
@@ -25191,7 +25229,7 @@ private:
     }
 
     bool is_standard_class(text own) const {
-        return file_.tokens()[expression_.type_begin].spelling == "std" &&
+        return file_.text_at(expression_.type_begin) == "std" &&
                (is_standard_template(own) || is_listed(own, "string wstring"));
     }
 
@@ -25207,34 +25245,32 @@ private:
     // `sizeof(name)` may be the size of a variable. `static_cast<name*>(` or `name* p =` tells that
     // it is a type.
     bool is_certain_request() const {
-        const list<source_token>& tokens = file_.tokens();
-        const text name = tokens[expression_.type_begin].spelling;
+        const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (tokens[at].spelling == "*" && tokens[at - 1].spelling == name) return true;
+            if (file_.text_at(at) == "*" && file_.text_at(at - 1) == name) return true;
         }
         return false;
     }
 
     // Writes what the tokens say. Returns false if that is not certain.
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
-        const list<source_token>& tokens = file_.tokens();
         bool is_of_library = false;  // the name that is being read
         for (std::size_t i = begin; i < end; ++i) {
-            text word = tokens[i].spelling;
+            text word = file_.text_at(i);
             if (word == "template") continue;
             if (word == "decltype") {
-                if (variable_of_decltype(tokens, i).empty()) return false;
+                if (variable_of_decltype(file_, i).empty()) return false;
                 word = type_of_variable(i + 2, depth);
                 if (word.empty()) return false;
                 i += 3;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && tokens[i - 1].spelling == "::";
+                const bool is_inner = i > begin && file_.text_at(i - 1) == "::";
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
                 const bool is_pack =
-                    i + 3 < end && tokens[i + 1].spelling == "." && !is_inner && is_parameter(word);
+                    i + 3 < end && file_.text_at(i + 1) == "." && !is_inner && is_parameter(word);
                 if (is_pack) {
                     word = meaning_of(word, false, true);
                     i += 3;
@@ -25243,7 +25279,7 @@ private:
                     is_of_library = false;
                 } else if (!is_inner) {
                     if (is_inner_class(i, begin, depth)) return false;
-                    const bool has_arguments = i + 1 < end && tokens[i + 1].spelling == "<";
+                    const bool has_arguments = i + 1 < end && file_.text_at(i + 1) == "<";
                     word = meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
@@ -25267,39 +25303,37 @@ private:
     // The type of the variable that is named at `at`. The source says it where the debug
     // information does not.
     text type_of_variable(std::size_t at, int depth) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text known = described(tokens[at].spelling, asked_name::variable);
-        if (!known.empty() || file_.is_macro(tokens[at].spelling)) return known;
+        const text known = described(file_.text_at(at), asked_name::variable);
+        if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
         const declared_variable found = find_variable(file_, at);
         if (!found.is_known()) return {};
-        if (tokens[found.begin].spelling == "auto") return argument_of_lambda(found);
+        if (file_.text_at(found.begin) == "auto") return argument_of_lambda(found);
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
     // Of a parameter of a lambda that is declared with `auto` and nothing else.
     text argument_of_lambda(const declared_variable& parameter) const {
-        const list<source_token>& tokens = file_.tokens();
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
         if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
         std::size_t before = 0;
         std::size_t open = parameter.begin;
-        while (--open > 0 && tokens[open].spelling != "(") {
-            if (tokens[open].spelling == "auto") ++before;
-            if (is_listed(tokens[open].spelling, "; { }")) return {};
+        while (--open > 0 && file_.text_at(open) != "(") {
+            if (file_.text_at(open) == "auto") ++before;
+            if (is_listed(file_.text_at(open), "; { }")) return {};
         }
         std::size_t count = before;
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
-            if (tokens[i].spelling == "auto") ++count;
+            if (file_.text_at(i) == "auto") ++count;
         }
         // In a lambda, or a class, inside of that one the name is that of the inner one.
         for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
             const bool is_lambda =
-                tokens[i].spelling == "]" && is_listed(tokens[i + 1].spelling, "( {");
-            if (is_lambda || is_listed(tokens[i].spelling, "struct class union")) return {};
+                file_.text_at(i) == "]" && is_listed(file_.text_at(i + 1), "( {");
+            if (is_lambda || is_listed(file_.text_at(i), "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
-        if (open < 1 || tokens[open - 1].spelling != "]" || arguments.size() != count) return {};
+        if (open < 1 || file_.text_at(open - 1) != "]" || arguments.size() != count) return {};
         return arguments[before];
     }
 
@@ -25315,9 +25349,8 @@ private:
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
     // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text word = tokens[at].spelling;
-        const bool has_arguments = at + 1 < end && tokens[at + 1].spelling == "<";
+        const text word = file_.text_at(at);
+        const bool has_arguments = at + 1 < end && file_.text_at(at + 1) == "<";
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local =
@@ -25338,22 +25371,21 @@ private:
     // The same as of_template, but from the debug information. The parameters of a specialisation
     // are not those that it has.
     text described_path(std::size_t& at, std::size_t end) const {
-        const list<source_token>& tokens = file_.tokens();
         std::size_t last = at;
         text_out path{memory_};
-        path << tokens[at].spelling;
-        while (last + 2 < end && tokens[last + 1].spelling == "::" &&
-               is_word(tokens[last + 2].spelling)) {
+        path << file_.text_at(at);
+        while (last + 2 < end && file_.text_at(last + 1) == "::" &&
+               is_word(file_.text_at(last + 2))) {
             last += 2;
-            path << "::" << tokens[last].spelling;
+            path << "::" << file_.text_at(last);
         }
-        if (last + 1 < end && tokens[last + 1].spelling == "<") return {};
+        if (last + 1 < end && file_.text_at(last + 1) == "<") return {};
         asked_name wanted = asked_name::type;
-        if (is_parameter(tokens[at].spelling)) {
+        if (is_parameter(file_.text_at(at))) {
             for (const template_header* header : headers_) {
                 if (!header->shows_arguments) return {};
             }
-            if (last == at && !meaning_of(tokens[at].spelling, false).empty()) return {};
+            if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
             wanted = asked_name::parameter;
         }
         const text meaning = described(path.view(), wanted);
@@ -25442,7 +25474,7 @@ private:
     // A class inside of the template, which is another one in each instantiation.
     bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
         if (headers_.empty() && instantiated_.empty()) return false;
-        const text word = file_.tokens()[at].spelling;
+        const text word = file_.text_at(at);
         if (is_parameter(word)) return false;
         for (const std::size_t i : instantiated_) {
             if (name_.components[i].name == word) return false;
@@ -25455,14 +25487,13 @@ private:
     // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
     // `meaning` is what stands for the word at `at`.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text behind = at + 1 < end ? tokens[at + 1].spelling : text{};
+        const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
-        const text word = tokens[at].spelling;
+        const text word = file_.text_at(at);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
-        const bool is_of_library = meaning.starts_with("std::") ||
-                                   (at > 1 && is_listed(tokens[at - 2].spelling, "std pmr"));
+        const bool is_of_library =
+            meaning.starts_with("std::") || (at > 1 && is_listed(file_.text_at(at - 2), "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
@@ -25491,12 +25522,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (is_standard_header(frame.file) || frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
-    const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be confused with what is on the
     // constructor's line.
-    const bool is_constructor =
-        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
-    if (frame.column <= 0 && is_constructor) return {};
+    if (frame.column <= 0 && is_constructor(function)) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
@@ -25510,12 +25538,11 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = expression->is_request || (behind < file->tokens().size() &&
-                                                     file->tokens()[behind].spelling == "[");
+        notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
         if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
     }
-    return without_const(names.pretty(type));
+    return names.made(type);
 }
 
 }  // namespace symbolize
@@ -25792,28 +25819,26 @@ namespace symbolize {
 // What the macro at `at` stands for, with the arguments that it has there; "" when that is not
 // certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    const macro_line* macro = file.definition_of(tokens[at].spelling);
+    const macro_line* macro = file.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
     list<text> parameters{memory};
     list<text> arguments{memory};
     std::size_t next = 0;
     if (macro->rest.starts_with("(")) {
-        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
+        const bool is_call = file.text_at(at + 1) == "(";
         const std::size_t close = is_call ? file.partner(at + 1) : 0;
         if (close == 0) return {};
-        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
-            if (is_word(body.tokens[next].spelling)) {
-                parameters.push_back(body.tokens[next].spelling);
-            }
+        for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
+            const text word = spelling_at(body.tokens, next);
+            if (is_word(word)) parameters.push_back(word);
         }
         ++next;
         const char* begin = nullptr;
         for (std::size_t i = at + 2; i <= close; ++i) {
-            const text token = tokens[i].spelling;
+            const text token = file.text_at(i);
             if (i == close || token == ",") {
-                const text last = tokens[i - 1].spelling;
+                const text last = file.text_at(i - 1);
                 const char* const end = last.data() + last.size();
                 arguments.push_back(
                     begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
@@ -25827,7 +25852,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     }
     text_out made{memory};
     for (; next < body.tokens.size(); ++next) {
-        const text word = body.tokens[next].spelling;
+        const text word = spelling_at(body.tokens, next);
         if (word == "#" || file.is_macro(word)) return {};
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -25842,17 +25867,17 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
                             const new_expression& expression, const type_knowledge& knowledge) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
-        const text word = made.tokens()[i].spelling;
+        const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
-            i > 1 && is_listed(word, "string wstring") && made.tokens()[i - 2].spelling == "std";
+            i > 1 && is_listed(word, "string wstring") && made.text_at(i - 2) == "std";
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind(knowledge.context, word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
-        const text behind = i + 1 < made.tokens().size() ? made.tokens()[i + 1].spelling : text{};
+        const text behind = made.text_at(i + 1);
         if (is_template && behind != "<") return false;
     }
     return true;
@@ -25864,9 +25889,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T) and MAKE(T)()
-        if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+        if (file.text_at(at) == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
     }
-    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
+    if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1U : 0U;
@@ -25875,9 +25900,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
     std::size_t bound = only.type_end;  // `[n]`
-    while (bound < made.tokens().size() && made.tokens()[bound].spelling == "[") bound += 3;
+    while (made.text_at(bound) == "[") bound += 3;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
-        const text token = made.tokens()[i].spelling;
+        const text token = made.text_at(i);
         const bool is_in_type = i >= only.begin && i < bound;
         const bool is_brackets = is_listed(token, "( ) { }");
         if (is_in_type ? file.has_new_in_default(token) : !is_brackets) is_all = false;
@@ -25907,11 +25932,10 @@ namespace symbolize {
 // Whether a `new` in the class body at `open` is a part of the initialiser of one of its members,
 // not of a function, a parameter or another class.
 inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
     bool has_sign = false;
     while (--at > open) {
-        const text token = tokens[at].spelling;
-        const text behind = tokens[at + 1].spelling;
+        const text token = file.text_at(at);
+        const text behind = file.text_at(at + 1);
         if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
         if (is_listed(token, ") ] }") && file.partner(at) != 0) {
             at = file.partner(at);
@@ -25920,9 +25944,9 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
         } else if (token == "=") {
             has_sign = true;
         } else if (token == "{") {
-            const text before = tokens[at - 1].spelling;
+            const text before = file.text_at(at - 1);
             const bool is_of_member =
-                is_word(before) && kind_of_block(tokens, at) == block_kind::of_function &&
+                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
                 !is_listed(before, "const noexcept override final try else do");
             if (!is_of_member && !is_listed(before, "= ( ,")) return false;
             has_sign = true;
@@ -25931,39 +25955,31 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
-// The number of the first expression behind a token.
-inline std::size_t first_behind(const source_outline& file, std::size_t at) {
-    const list<new_expression>& all = file.expressions();
-    return partition_point(all.data(), all.size(),
-                           [&](const new_expression& each) { return each.begin <= at; });
-}
-
 // The only `new` in the initialisers of the members of the class whose body opens there.
 inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     const new_expression* only = nullptr;
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = first_behind(file, open); i < all.size() && all[i].begin < close; ++i) {
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < close; ++i) {
         if (!is_in_initialiser(file, open, all[i].begin)) continue;
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
     for (std::size_t at = open; at < close; ++at) {
-        if (file.has_new_in_default(file.tokens()[at].spelling)) return nullptr;
+        if (file.has_new_in_default(file.text_at(at))) return nullptr;
     }
     return only;
 }
 
 // The `{` of the class whose name stands at `at`; 0: it is no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    if (at == 0 || !is_listed(tokens[at - 1].spelling, "struct class")) return 0;
-    for (std::size_t i = at + 1; i < tokens.size() && i < at + 256; ++i) {
-        if (is_listed(tokens[i].spelling, "; ( ) = >")) {
-            if (tokens[i].spelling != ">" || tokens[at + 1].spelling == "<") return 0;
+    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
+    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+        if (is_listed(file.text_at(i), "; ( ) = >")) {
+            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
         }
-        if (tokens[i].spelling == "{") return file.partner(i) != 0 ? i : 0;
+        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
     }
     return 0;
 }
@@ -25977,10 +25993,10 @@ inline std::size_t body_of_class(const source_outline& file, text name) {
 // Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
 inline bool has_new_before(const source_outline& file, std::size_t brace) {
     for (std::size_t at = brace; at > 1; --at) {
-        const text token = file.tokens()[at - 1].spelling;
+        const text token = file.text_at(at - 1);
         if (is_listed(token, "; {") || token == "new") return token == "new";
         if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
-        if (token == "}") return file.tokens()[at].spelling == ",";        // member{...},
+        if (token == "}") return file.text_at(at) == ",";                  // member{...},
     }
     return true;
 }
@@ -25988,18 +26004,16 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 // `at` is the place of a call in a constructor of that class.
 inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
                                                     text name) {
-    const list<source_token>& tokens = file.tokens();
-    const text token = tokens[at].spelling;
+    const text token = file.text_at(at);
     if (token == name) {
         std::size_t open = class_body(file, at);
-        if (open == 0 && at + 1 < tokens.size() && tokens[at + 1].spelling == "::") {
+        if (open == 0 && file.text_at(at + 1) == "::") {
             open = body_of_class(file, name);
         }
         return open != 0 ? member_initialiser(file, open) : nullptr;
     }
     const std::size_t brace = token == "{" ? at : at + 1;
-    if (!is_listed(token, ") {") || brace >= tokens.size() || tokens[brace].spelling != "{" ||
-        has_new_before(file, brace)) {
+    if (!is_listed(token, ") {") || file.text_at(brace) != "{" || has_new_before(file, brace)) {
         return nullptr;
     }
     const std::size_t open = body_of_class(file, name);
@@ -26014,7 +26028,7 @@ inline const new_expression* default_argument(const source_outline& file, text c
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = first_behind(file, only->callee); i < all.size() && all[i].begin < close;
+    for (std::size_t i = file.first_from(only->callee); i < all.size() && all[i].begin < close;
          ++i) {
         if (&all[i] != only) return nullptr;
     }
@@ -26024,14 +26038,13 @@ inline const new_expression* default_argument(const source_outline& file, text c
 // What is called at `at`: a function, or the class of a variable. "": nothing that has a `new` in a
 // default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    if (tokens[at].spelling == ")") at = file.partner(at);
-    if (at > 0 && tokens[at].spelling == "(") --at;
-    while (at + 2 < tokens.size() && tokens[at + 1].spelling == "::") at += 2;  // clang: the first
-    const text name = tokens[at].spelling;
+    if (file.text_at(at) == ")") at = file.partner(at);
+    if (at > 0 && file.text_at(at) == "(") --at;
+    while (file.text_at(at + 1) == "::") at += 2;  // clang: the first
+    const text name = file.text_at(at);
     if (!is_word(name) || file.is_macro(name)) return {};
     if (file.has_new_in_default(name)) return name;
-    const text before = at > 0 ? tokens[at - 1].spelling : text{};
+    const text before = file.text_at(at - 1);
     return file.has_new_in_default(before) ? before : text{};
 }
 
@@ -26049,7 +26062,6 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     arena& scratch = names.scratch();
     const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
     const function_name& function = names.of(frame.function).parts;
-    const std::size_t count = function.components.size();
     const function_name nobody{};
     text type;
     const text callee = callee_at(*file, at);
@@ -26061,26 +26073,24 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         bool is_all = false;
         type = type_of_macro(scratch, *file, at, function, knowledge, is_all);
         if (!type.empty() && is_all) {
-            answer = {without_const(names.pretty(type)), type_evidence::source_text};
+            answer = {names.made(type), type_evidence::source_text};
             return;
         }
     }
     if (!type.empty()) {
-        answer.candidate = without_const(names.pretty(type));
+        answer.candidate = names.made(type);
         return;
     }
-    const bool is_constructor =
-        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
-    if (shown != nullptr || !is_constructor) return;
+    if (shown != nullptr || !is_constructor(function)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
     const new_expression* const member = known.value;
     if (member == nullptr || !member->has_type) return;
     type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
     if (type.empty()) return;
-    answer.name = without_const(names.pretty(type));
+    answer.name = names.made(type);
     answer.evidence = type_evidence::source_text;
-    answer.is_array = file->tokens()[member->type_end].spelling == "[";
+    answer.is_array = file->text_at(member->type_end) == "[";
 }
 
 }  // namespace symbolize
@@ -26103,11 +26113,24 @@ inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
+// The type that stands in the tokens from `begin` to `end`, as it is meant at the place of a call
+// in a frame, which is not the one that `knowledge` is about; "" if that is not certain.
+inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
+                       std::size_t at, std::size_t begin, std::size_t end,
+                       type_knowledge knowledge) {
+    knowledge.meaning = nullptr;
+    new_expression place;
+    place.begin = begin;
+    place.scope = file.scope_of(at);
+    const function_name& function = names.of(frame.function).parts;
+    return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
+}
+
 // The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
 // arguments of a template; else the name that it has. Clang places the call at its first token, g++
 // at its last one or at the bracket of the call that it is an argument of.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
-                        source_cache& sources, type_knowledge knowledge) {
+                        source_cache& sources, const type_knowledge& knowledge) {
     const text function = frames[called].function;
     if (names.of(function).parts.components.size() != 1 || called + 1 == frames.size()) {
         return function;
@@ -26116,31 +26139,24 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     const source_outline* file = nullptr;
     const std::size_t at = token_of(caller, sources, file);
     if (at == 0 || !frames[called].is_inlined) return function;
-    const list<source_token>& tokens = file->tokens();
     constexpr std::size_t far_away = 64;
     const text own = own_name_of(names.of(function));
-    const text sign = tokens[at].spelling;
+    const text sign = file->text_at(at);
     const std::size_t partner = file->partner(at);
     const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
-    for (std::size_t i = first; i < end && i + 1 < tokens.size(); ++i) {
-        if (tokens[i + 1].spelling == "(" && tokens[i].spelling == own) {
+    for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
+        if (file->text_at(i + 1) == "(" && file->text_at(i) == own) {
             if (name != 0) return function;
             name = i;
         }
-        if (sign != "(" && tokens[i + 1].spelling == "(") break;
+        if (sign != "(" && file->text_at(i + 1) == "(") break;
     }
     const std::size_t begin =
-        name > 2 && tokens[name - 1].spelling == "::" ? begin_of_type(*file, name + 1) : 0;
+        name > 2 && file->text_at(name - 1) == "::" ? begin_of_type(*file, name + 1) : 0;
     if (begin == 0 || (is_word(sign) && begin != at)) return function;
-    knowledge.meaning = nullptr;  // it is about another frame
-    new_expression place;
-    place.begin = begin;
-    place.scope = file->scope_of(at);
-    const text scope =
-        source_spelling{names.scratch(), *file, place, names.of(caller.function).parts, knowledge}
-            .spelled(begin, name - 1);
+    const text scope = spelled_at(names, caller, *file, at, begin, name - 1, knowledge);
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments.
     const text whole = joined(names.memory(), scope, "::", own);
@@ -26225,46 +26241,40 @@ inline text element_of_class(arena& memory, text type, text classes) {
 // The token with the name of the variable whose function, or constructor, is called at `at`; 0: it
 // is something else. g++ names the last token, clang the name.
 inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
-    const list<source_token>& tokens = file.tokens();
-    const text token = tokens[at].spelling;
+    const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
     if (token == "]" && function != "operator[]") return 0;
     if (is_at_end) return file.partner(at) - 1;
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
-    if (member < 2 || !is_word(tokens[member].spelling)) return 0;
+    if (member < 2 || !is_word(file.text_at(member))) return 0;
     // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = member + 1 < tokens.size() && tokens[member + 1].spelling == "[";
+    const bool is_bracket = file.text_at(member + 1) == "[";
     const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (behind < tokens.size() && is_listed(tokens[behind].spelling, "[ . ->")) return 0;
-    if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
-    return tokens[member].spelling == function ? member - 2 : 0;
+    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
+    if (file.text_at(member - 1) != ".") return token == "(" ? 0 : at;
+    return file.text_at(member) == function ? member - 2 : 0;
 }
 
 // What the container at a call in the user's source has as elements; "" if it is not certain.
 inline text element_in_source(read_names& names, const code_frame& frame, text function,
-                              text classes, source_cache& sources, type_knowledge knowledge) {
+                              text classes, source_cache& sources,
+                              const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return {};
-    const list<source_token>& tokens = file->tokens();
     const std::size_t name = variable_of_call(*file, at, function);
     if (name < 2) return {};
-    if (is_listed(tokens[name - 1].spelling, ". -> ::")) return {};
+    if (is_listed(file->text_at(name - 1), ". -> ::")) return {};
     declared_variable variable;
-    if (tokens[name].spelling == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
+    if (file->text_at(name) == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
         variable = {name, begin_of_type(*file, name + 1), name + 1};
-    } else if (is_word(tokens[name].spelling) && !file->is_macro(tokens[name].spelling)) {
+    } else if (is_word(file->text_at(name)) && !file->is_macro(file->text_at(name))) {
         variable = find_variable(*file, name);
     }
     if (!variable.is_known() || variable.begin == 0) return {};
-    knowledge.meaning = nullptr;  // it is about another frame
-    new_expression place;
-    place.begin = variable.begin;
-    place.scope = file->scope_of(at);
-    const text type = names.pretty(
-        source_spelling{names.scratch(), *file, place, names.of(frame.function).parts, knowledge}
-            .spelled(variable.begin, variable.end));
+    const text type =
+        names.made(spelled_at(names, frame, *file, at, variable.begin, variable.end, knowledge));
     return element_of_class(names.memory(), type, classes);
 }
 
@@ -26300,9 +26310,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                                  is_listed(file, "stl_construct.h new_allocator.h") &&
                                  is_listed(function, "_Construct construct");
             if (!is_made) return {};
-            const list<text> made = split_arguments(names.memory(), name.parts.last().arguments);
-            if (!made.empty() && element.empty()) {
-                element = element_of_class(names.memory(), printed_type(names.memory(), made[0]),
+            if (element.empty()) {
+                const text made = first_argument(names.memory(), name.parts.last().arguments);
+                element = element_of_class(names.memory(), printed_type(names.memory(), made),
                                            container->classes);
             }
             if (element.empty()) return {};
@@ -26338,9 +26348,9 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
     if (is_any && !is_listed(own_name_of(told), "any emplace")) return {};
-    const list<text> arguments =
-        split_arguments(memory, told.parts.is_known() ? told.parts.last().arguments : text{});
-    if (!arguments.empty()) call.function_first = arguments[0];
+    if (told.parts.is_known()) {
+        call.function_first = first_argument(memory, told.parts.last().arguments);
+    }
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         const text type =
@@ -26358,8 +26368,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& caller = names.of(frames[at].function);
     if (caller.parts.components.size() == 1) {
         call.function = own_name_of(caller);
-        const list<text> told_by_caller = split_arguments(memory, caller.parts.last().arguments);
-        if (!told_by_caller.empty()) call.function_first = told_by_caller[0];
+        call.function_first = first_argument(memory, caller.parts.last().arguments);
     } else {
         call = caller.call;
     }
@@ -26386,18 +26395,17 @@ namespace symbolize {
 // The first parameter of the nearest definition of an operator new before a token. Unlike a
 // definition, a call of one is not followed by a brace or a word.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    const list<source_token>& tokens = file.tokens();
     for (std::size_t at = before; at > 1; --at) {
-        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        if (file.text_at(at - 2) != "operator" || file.text_at(at - 1) != "new") continue;
         std::size_t open = at;
-        while (open < before && tokens[open].spelling != "(") ++open;
+        while (open < before && file.text_at(open) != "(") ++open;
         const std::size_t close = file.partner(open);
         if (close <= open || close + 1 >= before) continue;
-        const text behind = tokens[close + 1].spelling;
+        const text behind = file.text_at(close + 1);
         if (behind != "{" && !is_word(behind)) continue;
         std::size_t end = open + 1;
-        while (end < close && tokens[end].spelling != ",") ++end;
-        return tokens[end - 1].spelling;
+        while (end < close && file.text_at(end) != ",") ++end;
+        return file.text_at(end - 1);
     }
     return {};
 }
@@ -26411,14 +26419,14 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     for (std::size_t at = file->token_from(frame.line, 0);
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
         const bool is_new =
-            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
-        if (!is_new && tokens[at].spelling != "malloc") continue;
+            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        if (!is_new && file->text_at(at) != "malloc") continue;
         std::size_t open = at + 1;
-        if (tokens[open].spelling == "[") open += 2;
-        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
-        const text behind = tokens[open + 2].spelling;
+        if (file->text_at(open) == "[") open += 2;
+        if (file->text_at(open) != "(") continue;
+        const text behind = file->text_at(open + 2);
         if (behind != ")" && behind != ",") continue;
-        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
     }
     return false;
 }
@@ -26524,9 +26532,9 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     }
     const name_component& scope = name.components[count - 2];
     if (scope.name != "allocator") return {};
-    const list<text> arguments = split_arguments(memory, scope.arguments);
-    if (arguments.empty()) return {};
-    return {printed_type(memory, arguments[0]), type_evidence::tag};
+    const text argument = first_argument(memory, scope.arguments);
+    if (argument.empty()) return {};
+    return {printed_type(memory, argument), type_evidence::tag};
 }
 
 // What the asking frame's name says. If the frame has no name, it is believed to be the library's
@@ -26847,7 +26855,7 @@ namespace symbolize {
 inline bool is_closing_brace(const source_outline& file, int line) noexcept {
     const list<source_token>& tokens = file.tokens();
     const std::size_t at = file.token_from(line, 0);
-    if (at >= tokens.size() || tokens[at].line != line || tokens[at].spelling != "}") return false;
+    if (at >= tokens.size() || tokens[at].line != line || file.text_at(at) != "}") return false;
     return at + 1 == tokens.size() || tokens[at + 1].line != line;
 }
 
@@ -26894,8 +26902,7 @@ namespace symbolize {
 
 // The character of a token that is one sign; 0 for a word, for a longer sign, and behind the end.
 ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
-    if (at >= file.tokens().size()) return '\0';
-    const text token = file.tokens()[at].spelling;
+    const text token = file.text_at(at);
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
 }
 
@@ -26918,7 +26925,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
     const char before = sign_at(file, at - 1);
     if (before != '\0') return before != ')' && before != ']';
-    const text word = file.tokens()[at - 1].spelling;
+    const text word = file.text_at(at - 1);
     return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
@@ -26926,7 +26933,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
 inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
-        const text token = file.tokens()[at].spelling;
+        const text token = file.text_at(at);
         if (is_listed(token, "co_await co_yield co_return")) return true;
         if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
         const std::size_t inner = body_of(file, at);
@@ -26945,7 +26952,7 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
         at = file.partner(at);
         if (at < 2) break;
         if (sign == ']' && begins_lambda(file, at)) return at;
-        const text name = file.tokens()[at - 1].spelling;
+        const text name = file.text_at(at - 1);
         if (sign == ')' && is_word(name) && !is_listed(name, "noexcept requires")) return at - 1;
     }
     return open;
@@ -26959,7 +26966,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return {};
     const char sign = sign_at(*file, at);
-    const bool is_name = is_word(file->tokens()[at].spelling) && sign_at(*file, at + 1) == '(';
+    const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
@@ -27485,11 +27492,10 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The brace that opens the body of the function that is declared on a line; 0: it is not certain.
-inline std::size_t body_of(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
+inline std::size_t body_below(const source_outline& file, int line) {
     bool has_parameters = false;
-    for (std::size_t at = file.token_from(line, 0); at < tokens.size(); ++at) {
-        const text token = tokens[at].spelling;
+    for (std::size_t at = file.token_from(line, 0); at < file.tokens().size(); ++at) {
+        const text token = file.text_at(at);
         if (token == "{") return has_parameters ? at : 0;
         if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
         if (token != "(") continue;
@@ -27504,11 +27510,10 @@ inline std::size_t body_of(const source_outline& file, int line) {
 inline void find_only_new(code_frame& frame, source_cache& sources) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;
-    const std::size_t open = body_of(*file, frame.line);
+    const std::size_t open = body_below(*file, frame.line);
     const std::size_t close = open != 0 ? file->partner(open) : 0;
     const list<new_expression>& all = file->expressions();
-    const std::size_t first = partition_point(
-        all.data(), all.size(), [&](const new_expression& each) { return each.begin < open; });
+    const std::size_t first = file->first_from(open);
     const auto is_inside = [&](std::size_t i) { return i < all.size() && all[i].begin < close; };
     if (!is_inside(first) || is_inside(first + 1) || has_hidden_new(*file, open, close)) return;
     frame.line = file->tokens()[all[first].begin].line;

@@ -66,8 +66,11 @@ public:
     std::size_t find_last_not_of(text unwanted) const noexcept;
 
     bool starts_with(text start) const noexcept;
+    bool starts_with(const char* start) const noexcept;
     bool ends_with(text end) const noexcept;
+    bool ends_with(const char* end) const noexcept;
     bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+    bool contains(const char* wanted) const noexcept { return find(text{wanted}) != npos; }
 
     // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
     int compare(text other) const noexcept;
@@ -107,7 +110,7 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
 }
 
 // Joins up to four texts into one zero-ended text, in the memory of the arena.
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c, text d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));
     char* end = bytes;
@@ -118,6 +121,12 @@ ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text
     }
     *end = '\0';
     return text{bytes, size};
+}
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c) {
+    return joined(memory, a, b, c, {});
+}
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b) {
+    return joined(memory, a, b, {}, {});
 }
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
@@ -192,6 +201,14 @@ ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
 ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
     return end.size_ <= size_ &&
            std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
+}
+
+ALLOCSCOPE_NOINLINE bool text::starts_with(const char* start) const noexcept {
+    return starts_with(text{start});
+}
+
+ALLOCSCOPE_NOINLINE bool text::ends_with(const char* end) const noexcept {
+    return ends_with(text{end});
 }
 
 ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {

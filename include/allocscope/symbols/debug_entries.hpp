@@ -189,6 +189,8 @@ public:
         : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
 
     bool next() noexcept;
+    // The same for the first entry; false also if it is empty.
+    bool begin() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // Behind the value that was read last.
@@ -327,6 +329,10 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     }
     shape_ = table_.find(code);
     return in_.ok() && shape_ != nullptr;
+}
+
+ALLOCSCOPE_NOINLINE bool entry_walker::begin() noexcept {
+    return next() && shape_ != nullptr;
 }
 
 }  // namespace symbolize

@@ -122,20 +122,16 @@ public:
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return {};
-        const described_unit described = describe(*unit);
-        if (described.unit == nullptr) return {};
-        const address_range* range = described.unit->functions.find(linked_address);
-        if (range == nullptr) return {};
-        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
-        std::uint64_t entry = range->value;
+        const described_function found = function_in(unit, linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
+        std::uint64_t entry = found.range->value;
         for (std::size_t i = calls.innermost_at(linked_address); i != 0; i = calls[i - 1].parent) {
-            if (described.names->of(calls[i - 1].entry).function.data() != function.data())
-                continue;
+            if (found.names->of(calls[i - 1].entry).function.data() != function.data()) continue;
             entry = calls[i - 1].entry;
             break;
         }
-        return entry_types{memory, *described.units, *described.names}.of_name(entry, name, wanted);
+        return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
     }
 
     // The lines near the call in a frame that resolve() made of this address. `outer` is the number
@@ -143,17 +139,14 @@ public:
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return {};
-        const described_unit described = describe(*unit);
-        if (described.unit == nullptr) return {};
-        const address_range* range = described.unit->functions.find(linked_address);
-        if (range == nullptr) return {};
-        const inlined_calls& calls = described.inlined_in(memory_, range->value, texts_.scratch());
+        const described_function function = function_in(unit, linked_address);
+        if (function.range == nullptr) return {};
+        const inlined_calls& calls = *function.calls;
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
         for (; count > outer; --count) call = calls[call - 1].parent;
-        const nearby_lines nearby{lines_of(*unit), texts_, calls, *range, linked_address};
+        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
         const auto line = static_cast<std::uint64_t>(frame.line);
         lines_near_call found;
         found.before = small(nearby.before(call, line, frame.file));
@@ -222,6 +215,13 @@ public:
 private:
     static constexpr std::size_t most_inlined = 256;
     static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
+
+    struct described_function {
+        const address_range* range = nullptr;  // with its entry
+        const inlined_calls* calls = nullptr;
+        debug_units* units = nullptr;
+        entry_names* names = nullptr;
+    };
 
     struct symbol_name {
         text readable;  // demangled
@@ -299,6 +299,17 @@ private:
         return known->describe();
     }
 
+    // The function of the unit that holds the address, as the debug information has it; null
+    // pointers: it has none.
+    described_function function_in(debug_unit* unit, std::uint64_t address) {
+        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(address);
+        if (range == nullptr) return {};
+        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+                described.units, described.names};
+    }
+
     // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
     symbol_name name_of(const char* symbol) {
         if (symbol == nullptr) return {};
@@ -334,18 +345,15 @@ private:
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
         const line_table::row* row = lines.find(address);
-        const described_unit described = describe(*unit);
-        const address_range* range =
-            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
-        const std::uint64_t function = range == nullptr ? 0 : range->value;
-        if (row == nullptr && function == 0) return;
+        const described_function function = function_in(unit, address);
+        if (row == nullptr && function.range == nullptr) return;
         code_frame frame;
         if (row != nullptr) {
             frame.file = lines.path_of(row->file, texts_);
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        if (function == 0) {
+        if (function.range == nullptr) {
             // If the inlined calls are in another file, which does not exist here, the library's
             // line would be taken for a line of the function that the symbol names. Elsewhere
             // clang -g1 leaves out the functions without inlined calls.
@@ -357,11 +365,11 @@ private:
             name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = described.inlined_in(memory_, function, texts_.scratch());
-        const nearby_lines nearby{lines, texts_, calls, *range, address};
-        const frame_source source{*described.names, lines, nearby};
+        const inlined_calls& calls = *function.calls;
+        const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
-        const entry_name name = described.names->of(function);
+        const entry_name name = function.names->of(function.range->value);
         find_line(frame, source, 0, name);
         name_outermost(frame, name, symbol);
         add_frame(location, frame);

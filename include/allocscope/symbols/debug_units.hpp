@@ -56,6 +56,9 @@ struct debug_unit {
     const abbreviation_table* abbreviations = nullptr;  // null: it is not loaded
     address_ranges functions;                           // value: the offset of the entry
     list<entry_scope> scopes;
+
+    // Goes from entry to entry, from that one on, if the unit has been loaded.
+    entry_walker walk(std::uint64_t entry) const noexcept;
 };
 
 class debug_units {
@@ -255,6 +258,10 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
     }
 }
 
+ALLOCSCOPE_NOINLINE entry_walker debug_unit::walk(std::uint64_t entry) const noexcept {
+    return {home->sections(), header, *abbreviations, entry & ~detail::dwarf_in_supplement};
+}
+
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t reference) {
     const std::uint64_t offset = reference & ~detail::dwarf_in_supplement;
     if (reference - offset != file_) {
@@ -285,7 +292,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
                                                      &abbreviation_budget)
                  : shared_abbreviations(header, &abbreviation_budget);
     entry_walker walker{sections_, header, table, header.first_entry};
-    if (!walker.next() || walker.shape() == nullptr) return;
+    if (!walker.begin()) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
     want_whole_entry(header, table);
     detail::dwarf_extent extent;
@@ -346,7 +353,7 @@ ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t 
     detail::byte_cursor in{sections_.info.part(0, header.end), header.type_entry};
     const abbreviation_table table{scratch, sections_.abbreviations, header, in.uleb()};
     entry_walker walker{sections_, header, table, header.type_entry};
-    if (!walker.next() || walker.shape() == nullptr) return told;
+    if (!walker.begin()) return told;
     detail::dwarf_value value;
     std::uint16_t name = 0;
     while (walker.next_value(name, value)) {
@@ -421,7 +428,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
     arena scratch;
     list<open_scope> open{scratch};
     step_budget budget{fresh_budget()};
-    entry_walker walker{sections_, unit.header, *unit.abbreviations, unit.header.first_entry};
+    entry_walker walker = unit.walk(unit.header.first_entry);
     while (walker.next()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {

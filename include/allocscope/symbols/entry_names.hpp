@@ -58,6 +58,7 @@ public:
 
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
+        entry &= ~detail::dwarf_in_supplement;
         std::size_t number =
             partition_point(unit.scopes.data(), unit.scopes.size(),
                             [&](const entry_scope& scope) { return scope.begin < entry; });
@@ -82,15 +83,11 @@ private:
         std::uint16_t tag = 0;
     };
 
-    ALLOCSCOPE_INLINE static std::uint64_t offset_of(std::uint64_t entry) noexcept {
-        return entry & ~detail::dwarf_in_supplement;
-    }
-
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
         const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker{sections, unit.header, *unit.abbreviations, offset_of(entry)};
-        if (!walker.next() || walker.shape() == nullptr) return found;
+        entry_walker walker = unit.walk(entry);
+        if (!walker.begin()) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;
         detail::dwarf_value value;
@@ -154,7 +151,7 @@ private:
         }
         if (plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, offset_of(last), plain, nesting);
+        write_scope(function, *home, last, plain, nesting);
         function << plain;
         answer.function = texts_.keep(function.view());
         return answer;

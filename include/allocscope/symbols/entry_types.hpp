@@ -82,10 +82,6 @@ private:
         int count = 0;  // of different meanings
     };
 
-    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
-        return entry & ~detail::dwarf_in_supplement;
-    }
-
     static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
         into.tag = walker.shape()->tag;
         into.has_children = walker.shape()->has_children;
@@ -111,9 +107,8 @@ private:
     bool read(std::uint64_t entry, entry_facts& into) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
         if (unit == nullptr) return false;
-        entry_walker walker{unit->home->sections(), unit->header, *unit->abbreviations,
-                            offset_of(entry)};
-        if (!walker.next() || walker.shape() == nullptr) return false;
+        entry_walker walker = unit->walk(entry);
+        if (!walker.begin()) return false;
         read_values(*unit, walker, into);
         return true;
     }
@@ -147,8 +142,7 @@ private:
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
-        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
-                            offset_of(scope)};
+        entry_walker walker = unit.walk(scope);
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
         walker.next();
         while (walker.next() && walker.depth() > 0) {
@@ -178,7 +172,7 @@ private:
     // The class or function around an entry; 0: there is none.
     static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
                                                         std::uint64_t entry) {
-        const std::size_t number = entry_names::enclosing(unit, offset_of(entry));
+        const std::size_t number = entry_names::enclosing(unit, entry);
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
 
@@ -252,7 +246,7 @@ private:
     // The name with its scopes; "" if one of them has no name, or is named in another unit.
     text whole_name(std::uint64_t type) {
         const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
-        if (unit.type_entry != 0 && unit.type_entry != offset_of(type)) return {};
+        if (unit.type_entry != 0 && (unit.type_entry | unit.file) != type) return {};
         const text name = names_.of(type).function;
         return name.contains("{unnamed type}") ? text{} : name;
     }
@@ -261,8 +255,7 @@ private:
     bool lacks_arguments(std::uint64_t type, const entry_facts& facts) {
         if (facts.name.contains("<") || !facts.has_children) return false;
         const debug_unit& unit = *units_.unit_of_entry(type);
-        entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
-                            offset_of(type)};
+        entry_walker walker = unit.walk(type);
         walker.next();
         while (walker.next() && walker.depth() > 0) {
             const abbreviation* shape = walker.shape();

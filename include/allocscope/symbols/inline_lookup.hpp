@@ -107,10 +107,8 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
                                                  std::uint64_t function, arena& scratch)
     : calls_(scratch), pieces_(scratch) {
     list<open_call> open{scratch};
-    entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
-    if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
-        read(units, unit, walker, open);
-    }
+    entry_walker walker = unit.walk(function);
+    if (walker.begin() && walker.shape()->has_children) read(units, unit, walker, open);
     calls_.move_to(units.memory());
     pieces_.finish_in(units.memory());
 }

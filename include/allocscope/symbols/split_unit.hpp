@@ -33,10 +33,10 @@ namespace symbolize {
 
 // The unit that describes the functions: the unit itself, or the one that was split off from it.
 struct described_unit {
-    debug_units* units;
-    entry_names* names;
-    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
-    debug_unit* unit;                               // null: nothing is known about its functions
+    debug_units* units = nullptr;
+    entry_names* names = nullptr;
+    table<std::uint64_t, inlined_calls*>* inlined = nullptr;  // by the function's entry
+    debug_unit* unit = nullptr;  // null: nothing is known about its functions
 
     const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
         inlined_calls* const* known = inlined->find(function);

@@ -194,8 +194,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
     arena& memory = unit.home->memory();
     list<open_scope> open{scratch};
     std::size_t next_scope = 0;
-    entry_walker walker{unit.home->sections(), unit.header, *unit.abbreviations,
-                        unit.header.first_entry};
+    entry_walker walker = unit.walk(unit.header.first_entry);
     walker.next();  // the unit itself is not a scope
     while (walker.next()) {
         const abbreviation* shape = walker.shape();

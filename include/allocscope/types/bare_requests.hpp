@@ -103,46 +103,40 @@ inline text element_of_class(arena& memory, text type, text classes) {
 // The token with the name of the variable whose function, or constructor, is called at `at`; 0: it
 // is something else. g++ names the last token, clang the name.
 inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
-    const list<source_token>& tokens = file.tokens();
-    const text token = tokens[at].spelling;
+    const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
     if (token == "]" && function != "operator[]") return 0;
     if (is_at_end) return file.partner(at) - 1;
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
-    if (member < 2 || !is_word(tokens[member].spelling)) return 0;
+    if (member < 2 || !is_word(file.text_at(member))) return 0;
     // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = member + 1 < tokens.size() && tokens[member + 1].spelling == "[";
+    const bool is_bracket = file.text_at(member + 1) == "[";
     const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (behind < tokens.size() && is_listed(tokens[behind].spelling, "[ . ->")) return 0;
-    if (tokens[member - 1].spelling != ".") return token == "(" ? 0 : at;
-    return tokens[member].spelling == function ? member - 2 : 0;
+    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
+    if (file.text_at(member - 1) != ".") return token == "(" ? 0 : at;
+    return file.text_at(member) == function ? member - 2 : 0;
 }
 
 // What the container at a call in the user's source has as elements; "" if it is not certain.
 inline text element_in_source(read_names& names, const code_frame& frame, text function,
-                              text classes, source_cache& sources, type_knowledge knowledge) {
+                              text classes, source_cache& sources,
+                              const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return {};
-    const list<source_token>& tokens = file->tokens();
     const std::size_t name = variable_of_call(*file, at, function);
     if (name < 2) return {};
-    if (is_listed(tokens[name - 1].spelling, ". -> ::")) return {};
+    if (is_listed(file->text_at(name - 1), ". -> ::")) return {};
     declared_variable variable;
-    if (tokens[name].spelling == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
+    if (file->text_at(name) == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
         variable = {name, begin_of_type(*file, name + 1), name + 1};
-    } else if (is_word(tokens[name].spelling) && !file->is_macro(tokens[name].spelling)) {
+    } else if (is_word(file->text_at(name)) && !file->is_macro(file->text_at(name))) {
         variable = find_variable(*file, name);
     }
     if (!variable.is_known() || variable.begin == 0) return {};
-    knowledge.meaning = nullptr;  // it is about another frame
-    new_expression place;
-    place.begin = variable.begin;
-    place.scope = file->scope_of(at);
-    const text type = names.pretty(
-        source_spelling{names.scratch(), *file, place, names.of(frame.function).parts, knowledge}
-            .spelled(variable.begin, variable.end));
+    const text type =
+        names.made(spelled_at(names, frame, *file, at, variable.begin, variable.end, knowledge));
     return element_of_class(names.memory(), type, classes);
 }
 
@@ -178,9 +172,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                                  is_listed(file, "stl_construct.h new_allocator.h") &&
                                  is_listed(function, "_Construct construct");
             if (!is_made) return {};
-            const list<text> made = split_arguments(names.memory(), name.parts.last().arguments);
-            if (!made.empty() && element.empty()) {
-                element = element_of_class(names.memory(), printed_type(names.memory(), made[0]),
+            if (element.empty()) {
+                const text made = first_argument(names.memory(), name.parts.last().arguments);
+                element = element_of_class(names.memory(), printed_type(names.memory(), made),
                                            container->classes);
             }
             if (element.empty()) return {};
@@ -216,9 +210,9 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
     if (is_any && !is_listed(own_name_of(told), "any emplace")) return {};
-    const list<text> arguments =
-        split_arguments(memory, told.parts.is_known() ? told.parts.last().arguments : text{});
-    if (!arguments.empty()) call.function_first = arguments[0];
+    if (told.parts.is_known()) {
+        call.function_first = first_argument(memory, told.parts.last().arguments);
+    }
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         const text type =
@@ -236,8 +230,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& caller = names.of(frames[at].function);
     if (caller.parts.components.size() == 1) {
         call.function = own_name_of(caller);
-        const list<text> told_by_caller = split_arguments(memory, caller.parts.last().arguments);
-        if (!told_by_caller.empty()) call.function_first = told_by_caller[0];
+        call.function_first = first_argument(memory, caller.parts.last().arguments);
     } else {
         call = caller.call;
     }

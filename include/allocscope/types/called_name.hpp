@@ -40,11 +40,24 @@ inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
+// The type that stands in the tokens from `begin` to `end`, as it is meant at the place of a call
+// in a frame, which is not the one that `knowledge` is about; "" if that is not certain.
+inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
+                       std::size_t at, std::size_t begin, std::size_t end,
+                       type_knowledge knowledge) {
+    knowledge.meaning = nullptr;
+    new_expression place;
+    place.begin = begin;
+    place.scope = file.scope_of(at);
+    const function_name& function = names.of(frame.function).parts;
+    return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
+}
+
 // The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
 // arguments of a template; else the name that it has. Clang places the call at its first token, g++
 // at its last one or at the bracket of the call that it is an argument of.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
-                        source_cache& sources, type_knowledge knowledge) {
+                        source_cache& sources, const type_knowledge& knowledge) {
     const text function = frames[called].function;
     if (names.of(function).parts.components.size() != 1 || called + 1 == frames.size()) {
         return function;
@@ -53,31 +66,24 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     const source_outline* file = nullptr;
     const std::size_t at = token_of(caller, sources, file);
     if (at == 0 || !frames[called].is_inlined) return function;
-    const list<source_token>& tokens = file->tokens();
     constexpr std::size_t far_away = 64;
     const text own = own_name_of(names.of(function));
-    const text sign = tokens[at].spelling;
+    const text sign = file->text_at(at);
     const std::size_t partner = file->partner(at);
     const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
-    for (std::size_t i = first; i < end && i + 1 < tokens.size(); ++i) {
-        if (tokens[i + 1].spelling == "(" && tokens[i].spelling == own) {
+    for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
+        if (file->text_at(i + 1) == "(" && file->text_at(i) == own) {
             if (name != 0) return function;
             name = i;
         }
-        if (sign != "(" && tokens[i + 1].spelling == "(") break;
+        if (sign != "(" && file->text_at(i + 1) == "(") break;
     }
     const std::size_t begin =
-        name > 2 && tokens[name - 1].spelling == "::" ? begin_of_type(*file, name + 1) : 0;
+        name > 2 && file->text_at(name - 1) == "::" ? begin_of_type(*file, name + 1) : 0;
     if (begin == 0 || (is_word(sign) && begin != at)) return function;
-    knowledge.meaning = nullptr;  // it is about another frame
-    new_expression place;
-    place.begin = begin;
-    place.scope = file->scope_of(at);
-    const text scope =
-        source_spelling{names.scratch(), *file, place, names.of(caller.function).parts, knowledge}
-            .spelled(begin, name - 1);
+    const text scope = spelled_at(names, caller, *file, at, begin, name - 1, knowledge);
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments.
     const text whole = joined(names.memory(), scope, "::", own);

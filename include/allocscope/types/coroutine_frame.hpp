@@ -36,8 +36,7 @@ namespace symbolize {
 
 // The character of a token that is one sign; 0 for a word, for a longer sign, and behind the end.
 ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
-    if (at >= file.tokens().size()) return '\0';
-    const text token = file.tokens()[at].spelling;
+    const text token = file.text_at(at);
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
 }
 
@@ -60,7 +59,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
     const char before = sign_at(file, at - 1);
     if (before != '\0') return before != ')' && before != ']';
-    const text word = file.tokens()[at - 1].spelling;
+    const text word = file.text_at(at - 1);
     return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
@@ -68,7 +67,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
 inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
-        const text token = file.tokens()[at].spelling;
+        const text token = file.text_at(at);
         if (is_listed(token, "co_await co_yield co_return")) return true;
         if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
         const std::size_t inner = body_of(file, at);
@@ -87,7 +86,7 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
         at = file.partner(at);
         if (at < 2) break;
         if (sign == ']' && begins_lambda(file, at)) return at;
-        const text name = file.tokens()[at - 1].spelling;
+        const text name = file.text_at(at - 1);
         if (sign == ')' && is_word(name) && !is_listed(name, "noexcept requires")) return at - 1;
     }
     return open;
@@ -101,7 +100,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return {};
     const char sign = sign_at(*file, at);
-    const bool is_name = is_word(file->tokens()[at].spelling) && sign_at(*file, at + 1) == '(';
+    const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};

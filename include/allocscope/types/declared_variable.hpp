@@ -43,41 +43,39 @@ struct declared_variable {
 // The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
 // not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
-    const list<source_token>& tokens = file.tokens();
     std::size_t at = end;
-    while (at > 1 && tokens[at - 1].spelling == "*") --at;
+    while (at > 1 && file.text_at(at - 1) == "*") --at;
     for (;;) {
         int depth = 0;
         do {
             if (--at < 1) return 0;
-            const text token = tokens[at].spelling;
+            const text token = file.text_at(at);
             if (is_listed(token, "; { } =")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
         } while (depth > 0);
-        if (tokens[at].spelling == "<") --at;
-        if (!is_word(tokens[at].spelling)) return 0;
-        while (at > 1 && builtin_type{}.take(tokens[at - 1].spelling)) --at;
-        if (at < 3 || tokens[at - 1].spelling != "::") return at;
+        if (file.text_at(at) == "<") --at;
+        if (!is_word(file.text_at(at))) return 0;
+        while (at > 1 && builtin_type{}.take(file.text_at(at - 1))) --at;
+        if (at < 3 || file.text_at(at - 1) != "::") return at;
         --at;
     }
 }
 
 // What the name at `at` declares, if it does.
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
-    const list<source_token>& tokens = file.tokens();
     declared_variable found;
     found.at = at;
-    if (at + 1 >= tokens.size() || !is_listed(tokens[at + 1].spelling, "; ( { = , ) :")) return {};
+    if (!is_listed(file.text_at(at + 1), "; ( { = , ) :")) return {};
     std::size_t end = at;
-    while (end > 1 && is_listed(tokens[end - 1].spelling, "& const")) --end;
+    while (end > 1 && is_listed(file.text_at(end - 1), "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern";
-    while (before > 1 && is_listed(tokens[before - 1].spelling, specifiers)) --before;
-    const bool is_alone = found.begin != 0 && is_listed(tokens[before - 1].spelling, "; { } ( , :");
+    while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
+    const bool is_alone = found.begin != 0 && is_listed(file.text_at(before - 1), "; { } ( , :");
     if (is_alone) found.end = end;
     return found;
 }
@@ -85,19 +83,18 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 // Searches the blocks around the token at `from`, the innermost first; that token may be the
 // declaration. Namespaces are not searched: a base class may have another variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    const text name = tokens[from].spelling;
+    const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
     declared_variable found;
     bool is_in_header = false;  // of a block around the place, which may have parameters
     for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
-        const text token = tokens[--at].spelling;
+        const text token = file.text_at(--at);
         if (token == "}" || (token == ")" && !is_in_header)) {
             if (file.partner(at) == 0) return {};
             if (token == "}") is_in_header = false;
             at = file.partner(at);
         } else if (token == "{") {
-            const bool is_searched = kind_of_block(tokens, at) != block_kind::of_namespace;
+            const bool is_searched = kind_of_block(file, at) != block_kind::of_namespace;
             if (found.at != 0) return is_searched ? found : declared_variable{};
             is_in_header = true;
         } else if (token == ";") {
@@ -105,7 +102,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            if (is_listed(tokens[at - 1].spelling, in_expressions)) continue;
+            if (is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header) return found;
         }

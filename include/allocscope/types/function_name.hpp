@@ -250,6 +250,12 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// "app::widget::widget" and the like.
+inline bool is_constructor(const function_name& name) noexcept {
+    const std::size_t count = name.components.size();
+    return count > 1 && name.last().name == name.components[count - 2].name;
+}
+
 // A class's own operator new, as in "app::widget::operator new(unsigned long)".
 inline bool is_own_operator_new(const function_name& name) noexcept {
     return name.components.size() > 1 && name.last().name.starts_with("operator new");

@@ -30,18 +30,17 @@ namespace symbolize {
 // The first parameter of the nearest definition of an operator new before a token. Unlike a
 // definition, a call of one is not followed by a brace or a word.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    const list<source_token>& tokens = file.tokens();
     for (std::size_t at = before; at > 1; --at) {
-        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        if (file.text_at(at - 2) != "operator" || file.text_at(at - 1) != "new") continue;
         std::size_t open = at;
-        while (open < before && tokens[open].spelling != "(") ++open;
+        while (open < before && file.text_at(open) != "(") ++open;
         const std::size_t close = file.partner(open);
         if (close <= open || close + 1 >= before) continue;
-        const text behind = tokens[close + 1].spelling;
+        const text behind = file.text_at(close + 1);
         if (behind != "{" && !is_word(behind)) continue;
         std::size_t end = open + 1;
-        while (end < close && tokens[end].spelling != ",") ++end;
-        return tokens[end - 1].spelling;
+        while (end < close && file.text_at(end) != ",") ++end;
+        return file.text_at(end - 1);
     }
     return {};
 }
@@ -55,14 +54,14 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     for (std::size_t at = file->token_from(frame.line, 0);
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
         const bool is_new =
-            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
-        if (!is_new && tokens[at].spelling != "malloc") continue;
+            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        if (!is_new && file->text_at(at) != "malloc") continue;
         std::size_t open = at + 1;
-        if (tokens[open].spelling == "[") open += 2;
-        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
-        const text behind = tokens[open + 2].spelling;
+        if (file->text_at(open) == "[") open += 2;
+        if (file->text_at(open) != "(") continue;
+        const text behind = file->text_at(open + 2);
         if (behind != ")" && behind != ",") continue;
-        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
     }
     return false;
 }

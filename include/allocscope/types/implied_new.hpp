@@ -46,11 +46,10 @@ namespace symbolize {
 // Whether a `new` in the class body at `open` is a part of the initialiser of one of its members,
 // not of a function, a parameter or another class.
 inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
     bool has_sign = false;
     while (--at > open) {
-        const text token = tokens[at].spelling;
-        const text behind = tokens[at + 1].spelling;
+        const text token = file.text_at(at);
+        const text behind = file.text_at(at + 1);
         if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
         if (is_listed(token, ") ] }") && file.partner(at) != 0) {
             at = file.partner(at);
@@ -59,9 +58,9 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
         } else if (token == "=") {
             has_sign = true;
         } else if (token == "{") {
-            const text before = tokens[at - 1].spelling;
+            const text before = file.text_at(at - 1);
             const bool is_of_member =
-                is_word(before) && kind_of_block(tokens, at) == block_kind::of_function &&
+                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
                 !is_listed(before, "const noexcept override final try else do");
             if (!is_of_member && !is_listed(before, "= ( ,")) return false;
             has_sign = true;
@@ -70,39 +69,31 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
-// The number of the first expression behind a token.
-inline std::size_t first_behind(const source_outline& file, std::size_t at) {
-    const list<new_expression>& all = file.expressions();
-    return partition_point(all.data(), all.size(),
-                           [&](const new_expression& each) { return each.begin <= at; });
-}
-
 // The only `new` in the initialisers of the members of the class whose body opens there.
 inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     const new_expression* only = nullptr;
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = first_behind(file, open); i < all.size() && all[i].begin < close; ++i) {
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < close; ++i) {
         if (!is_in_initialiser(file, open, all[i].begin)) continue;
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
     for (std::size_t at = open; at < close; ++at) {
-        if (file.has_new_in_default(file.tokens()[at].spelling)) return nullptr;
+        if (file.has_new_in_default(file.text_at(at))) return nullptr;
     }
     return only;
 }
 
 // The `{` of the class whose name stands at `at`; 0: it is no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    if (at == 0 || !is_listed(tokens[at - 1].spelling, "struct class")) return 0;
-    for (std::size_t i = at + 1; i < tokens.size() && i < at + 256; ++i) {
-        if (is_listed(tokens[i].spelling, "; ( ) = >")) {
-            if (tokens[i].spelling != ">" || tokens[at + 1].spelling == "<") return 0;
+    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
+    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+        if (is_listed(file.text_at(i), "; ( ) = >")) {
+            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
         }
-        if (tokens[i].spelling == "{") return file.partner(i) != 0 ? i : 0;
+        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
     }
     return 0;
 }
@@ -116,10 +107,10 @@ inline std::size_t body_of_class(const source_outline& file, text name) {
 // Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
 inline bool has_new_before(const source_outline& file, std::size_t brace) {
     for (std::size_t at = brace; at > 1; --at) {
-        const text token = file.tokens()[at - 1].spelling;
+        const text token = file.text_at(at - 1);
         if (is_listed(token, "; {") || token == "new") return token == "new";
         if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
-        if (token == "}") return file.tokens()[at].spelling == ",";        // member{...},
+        if (token == "}") return file.text_at(at) == ",";                  // member{...},
     }
     return true;
 }
@@ -127,18 +118,16 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 // `at` is the place of a call in a constructor of that class.
 inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
                                                     text name) {
-    const list<source_token>& tokens = file.tokens();
-    const text token = tokens[at].spelling;
+    const text token = file.text_at(at);
     if (token == name) {
         std::size_t open = class_body(file, at);
-        if (open == 0 && at + 1 < tokens.size() && tokens[at + 1].spelling == "::") {
+        if (open == 0 && file.text_at(at + 1) == "::") {
             open = body_of_class(file, name);
         }
         return open != 0 ? member_initialiser(file, open) : nullptr;
     }
     const std::size_t brace = token == "{" ? at : at + 1;
-    if (!is_listed(token, ") {") || brace >= tokens.size() || tokens[brace].spelling != "{" ||
-        has_new_before(file, brace)) {
+    if (!is_listed(token, ") {") || file.text_at(brace) != "{" || has_new_before(file, brace)) {
         return nullptr;
     }
     const std::size_t open = body_of_class(file, name);
@@ -153,7 +142,7 @@ inline const new_expression* default_argument(const source_outline& file, text c
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = first_behind(file, only->callee); i < all.size() && all[i].begin < close;
+    for (std::size_t i = file.first_from(only->callee); i < all.size() && all[i].begin < close;
          ++i) {
         if (&all[i] != only) return nullptr;
     }
@@ -163,14 +152,13 @@ inline const new_expression* default_argument(const source_outline& file, text c
 // What is called at `at`: a function, or the class of a variable. "": nothing that has a `new` in a
 // default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    if (tokens[at].spelling == ")") at = file.partner(at);
-    if (at > 0 && tokens[at].spelling == "(") --at;
-    while (at + 2 < tokens.size() && tokens[at + 1].spelling == "::") at += 2;  // clang: the first
-    const text name = tokens[at].spelling;
+    if (file.text_at(at) == ")") at = file.partner(at);
+    if (at > 0 && file.text_at(at) == "(") --at;
+    while (file.text_at(at + 1) == "::") at += 2;  // clang: the first
+    const text name = file.text_at(at);
     if (!is_word(name) || file.is_macro(name)) return {};
     if (file.has_new_in_default(name)) return name;
-    const text before = at > 0 ? tokens[at - 1].spelling : text{};
+    const text before = file.text_at(at - 1);
     return file.has_new_in_default(before) ? before : text{};
 }
 
@@ -188,7 +176,6 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     arena& scratch = names.scratch();
     const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
     const function_name& function = names.of(frame.function).parts;
-    const std::size_t count = function.components.size();
     const function_name nobody{};
     text type;
     const text callee = callee_at(*file, at);
@@ -200,26 +187,24 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         bool is_all = false;
         type = type_of_macro(scratch, *file, at, function, knowledge, is_all);
         if (!type.empty() && is_all) {
-            answer = {without_const(names.pretty(type)), type_evidence::source_text};
+            answer = {names.made(type), type_evidence::source_text};
             return;
         }
     }
     if (!type.empty()) {
-        answer.candidate = without_const(names.pretty(type));
+        answer.candidate = names.made(type);
         return;
     }
-    const bool is_constructor =
-        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
-    if (shown != nullptr || !is_constructor) return;
+    if (shown != nullptr || !is_constructor(function)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
     const new_expression* const member = known.value;
     if (member == nullptr || !member->has_type) return;
     type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
     if (type.empty()) return;
-    answer.name = without_const(names.pretty(type));
+    answer.name = names.made(type);
     answer.evidence = type_evidence::source_text;
-    answer.is_array = file->tokens()[member->type_end].spelling == "[";
+    answer.is_array = file->text_at(member->type_end) == "[";
 }
 
 }  // namespace symbolize

@@ -48,8 +48,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 2 || !is_listed(name.components[0].name, "std __gnu_cxx")) return call;
     call.function = name.last().name;
-    const list<text> own = split_arguments(memory, name.last().arguments);
-    if (!own.empty()) call.function_first = own[0];
+    call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
     const name_component& scope = name.components[count - 2];
     call.scope = scope.name;

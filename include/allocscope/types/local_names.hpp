@@ -43,20 +43,19 @@ struct local_name {
 };
 
 // The name of the variable in `decltype(v)` at `at`; "" if the text is something else.
-inline text variable_of_decltype(const list<source_token>& tokens, std::size_t at) noexcept {
-    const bool is_one = at + 3 < tokens.size() && tokens[at].spelling == "decltype" &&
-                        tokens[at + 1].spelling == "(" && is_word(tokens[at + 2].spelling) &&
-                        tokens[at + 3].spelling == ")";
-    return is_one ? tokens[at + 2].spelling : text{};
+inline text variable_of_decltype(const source_outline& file, std::size_t at) noexcept {
+    const bool is_one = file.text_at(at) == "decltype" && file.text_at(at + 1) == "(" &&
+                        is_word(file.text_at(at + 2)) && file.text_at(at + 3) == ")";
+    return is_one ? file.text_at(at + 2) : text{};
 }
 
 enum class block_kind { of_function, of_class, of_namespace };
 
 // What the brace at `open` opens.
-inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t open) noexcept {
+inline block_kind kind_of_block(const source_outline& file, std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;
     for (std::size_t at = open; at > 0; --at) {
-        const text token = tokens[at - 1].spelling;
+        const text token = file.text_at(at - 1);
         if (token == "(") return block_kind::of_function;
         if (is_listed(token, "; { }")) break;
         if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
@@ -66,27 +65,27 @@ inline block_kind kind_of_block(const list<source_token>& tokens, std::size_t op
 }
 
 // What the token at `at` declares, if it is the name.
-inline local_name declared_at(const list<source_token>& tokens, std::size_t at, std::size_t before,
+inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
                               text name) {
     local_name found;
     found.at = at;
-    const bool is_typedef = tokens[at].spelling == "typedef";
-    if (!is_typedef && tokens[at].spelling != name) return {};
+    const bool is_typedef = file.text_at(at) == "typedef";
+    if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
-    while (end < before && tokens[end].spelling != ";") {
-        if (tokens[end].spelling == "[" || (is_typedef && tokens[end].spelling == "(")) {
+    while (end < before && file.text_at(end) != ";") {
+        if (file.text_at(end) == "[" || (is_typedef && file.text_at(end) == "(")) {
             is_simple = false;
         }
         ++end;
     }
     if (end == before) return {};
-    const text previous = tokens[at - 1].spelling;
+    const text previous = file.text_at(at - 1);
     if (is_typedef) {
-        if (tokens[end - 1].spelling != name) return {};
+        if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
         found.end = end - 1;
-    } else if (previous == "using" && tokens[at + 1].spelling == "=") {
+    } else if (previous == "using" && file.text_at(at + 1) == "=") {
         found.begin = at + 2;
         found.end = end;
     } else {
@@ -100,15 +99,14 @@ inline local_name declared_at(const list<source_token>& tokens, std::size_t at, 
 
 // Searches the blocks around the token at `before`, the innermost first.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
-    const list<source_token>& tokens = file.tokens();
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
          each = file.declared_before(*each)) {
         const bool is_around =
             each->at < before && each->block != 0 && file.partner(each->block) > before;
         if (!is_around) continue;
-        const block_kind kind = kind_of_block(tokens, each->block);
+        const block_kind kind = kind_of_block(file, each->block);
         if (kind == block_kind::of_namespace) return {};
-        local_name found = declared_at(tokens, each->at, before, name);
+        local_name found = declared_at(file, each->at, before, name);
         found.is_of_function = kind == block_kind::of_function;
         if (found.what != local_name::kind::none) return found;
     }

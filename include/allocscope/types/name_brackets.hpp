@@ -72,6 +72,10 @@ ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     return false;
 }
 
+ALLOCSCOPE_NOINLINE bool is_listed(text word, const char* words) noexcept {
+    return is_listed(word, text{words});
+}
+
 // Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
 // the type of a conversion).
 ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
@@ -156,6 +160,12 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
     const text last = without_spaces_around(inside.substr(begin));
     if (!last.empty() || !parts.empty()) parts.push_back(last);
     return parts;
+}
+
+// "" if there is none.
+ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
+    const list<text> parts = split_arguments(memory, bracketed);
+    return parts.empty() ? text{} : parts[0];
 }
 
 }  // namespace symbolize

@@ -101,6 +101,9 @@ public:
     source_outline& operator=(const source_outline&) = delete;
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
+    // "" behind the last token, and before the first one.
+    text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
+
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
@@ -120,12 +123,15 @@ public:
         return scopes_.scope_of(at);
     }
 
+    // The number of the first expression that begins at the token or behind it.
+    std::size_t first_from(std::size_t token) const noexcept {
+        return partition_point(expressions_.data(), expressions_.size(),
+                               [&](const new_expression& each) { return each.begin < token; });
+    }
+
     // The first expression that begins or ends with the token; null if there is none.
     ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
-        const new_expression* begun =
-            expressions_.begin() +
-            partition_point(expressions_.data(), expressions_.size(),
-                            [&](const new_expression& each) { return each.begin < token; });
+        const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +
             partition_point(ends_.data(), ends_.size(),
@@ -211,6 +217,14 @@ public:
         return token_behind(tokens(), line, column);
     }
 
+    // The token at a line and column; null: none begins there.
+    const source_token* token_at(int line, int column) const noexcept {
+        const std::size_t at = token_from(line, column);
+        if (at == tokens().size()) return nullptr;
+        const source_token& token = tokens()[at];
+        return token.line == line && token.column == column ? &token : nullptr;
+    }
+
 private:
     // What this file says about a name.
     enum : unsigned {
@@ -229,16 +243,10 @@ private:
         return known != nullptr && (*known & meaning) != 0;
     }
 
-    text text_at(std::size_t at) const noexcept {
-        return at < tokens().size() ? tokens()[at].spelling : text{};
-    }
-
-    text text_before(std::size_t at) const noexcept {
-        return at > 0 ? tokens()[at - 1].spelling : text{};
-    }
+    text text_before(std::size_t at) const noexcept { return text_at(at - 1); }
 
     void see(std::size_t at) {
-        const text token = tokens()[at].spelling;
+        const text token = text_at(at);
         switch (token.front()) {
             case '{':
                 blocks_.push_back(static_cast<std::uint32_t>(at));
@@ -377,7 +385,7 @@ private:
     void see_default(new_expression& found) {
         std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
-            const text token = tokens()[--at].spelling;
+            const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
@@ -409,8 +417,7 @@ private:
 
     bool is_allocating_placement(std::size_t open, std::size_t close) const {
         for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (tokens()[i].spelling == "nothrow" || tokens()[i].spelling == "align_val_t")
-                return true;
+            if (text_at(i) == "nothrow" || text_at(i) == "align_val_t") return true;
         }
         return false;
     }
@@ -510,8 +517,8 @@ private:
         names_[next] |= defined_name;
         if (scopes_.is_in_template()) names_[next] |= template_alias_name;
         for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
-            if (tokens()[i].spelling == ";") break;
-            if (tokens()[i].spelling == "decltype") names_[next] |= expression_alias_name;
+            if (text_at(i) == ";") break;
+            if (text_at(i) == "decltype") names_[next] |= expression_alias_name;
         }
     }
 
@@ -520,9 +527,9 @@ private:
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (tokens()[i].spelling != ";") continue;
-            names_[tokens()[i - 1].spelling] |= meaning;
-            declare(tokens()[i - 1].spelling, at);
+            if (text_at(i) != ";") continue;
+            names_[text_at(i - 1)] |= meaning;
+            declare(text_at(i - 1), at);
             return;
         }
     }

@@ -36,28 +36,26 @@ namespace symbolize {
 // What the macro at `at` stands for, with the arguments that it has there; "" when that is not
 // certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
-    const list<source_token>& tokens = file.tokens();
-    const macro_line* macro = file.definition_of(tokens[at].spelling);
+    const macro_line* macro = file.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
     list<text> parameters{memory};
     list<text> arguments{memory};
     std::size_t next = 0;
     if (macro->rest.starts_with("(")) {
-        const bool is_call = at + 1 < tokens.size() && tokens[at + 1].spelling == "(";
+        const bool is_call = file.text_at(at + 1) == "(";
         const std::size_t close = is_call ? file.partner(at + 1) : 0;
         if (close == 0) return {};
-        for (++next; next < body.tokens.size() && body.tokens[next].spelling != ")"; ++next) {
-            if (is_word(body.tokens[next].spelling)) {
-                parameters.push_back(body.tokens[next].spelling);
-            }
+        for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
+            const text word = spelling_at(body.tokens, next);
+            if (is_word(word)) parameters.push_back(word);
         }
         ++next;
         const char* begin = nullptr;
         for (std::size_t i = at + 2; i <= close; ++i) {
-            const text token = tokens[i].spelling;
+            const text token = file.text_at(i);
             if (i == close || token == ",") {
-                const text last = tokens[i - 1].spelling;
+                const text last = file.text_at(i - 1);
                 const char* const end = last.data() + last.size();
                 arguments.push_back(
                     begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
@@ -71,7 +69,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     }
     text_out made{memory};
     for (; next < body.tokens.size(); ++next) {
-        const text word = body.tokens[next].spelling;
+        const text word = spelling_at(body.tokens, next);
         if (word == "#" || file.is_macro(word)) return {};
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -86,17 +84,17 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
                             const new_expression& expression, const type_knowledge& knowledge) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
-        const text word = made.tokens()[i].spelling;
+        const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
-            i > 1 && is_listed(word, "string wstring") && made.tokens()[i - 2].spelling == "std";
+            i > 1 && is_listed(word, "string wstring") && made.text_at(i - 2) == "std";
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind(knowledge.context, word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
-        const text behind = i + 1 < made.tokens().size() ? made.tokens()[i + 1].spelling : text{};
+        const text behind = made.text_at(i + 1);
         if (is_template && behind != "<") return false;
     }
     return true;
@@ -108,9 +106,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T) and MAKE(T)()
-        if (file.tokens()[at].spelling == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+        if (file.text_at(at) == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
     }
-    if (!file.is_macro(file.tokens()[at].spelling) || knowledge.kind == nullptr) return {};
+    if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1U : 0U;
@@ -119,9 +117,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
     std::size_t bound = only.type_end;  // `[n]`
-    while (bound < made.tokens().size() && made.tokens()[bound].spelling == "[") bound += 3;
+    while (made.text_at(bound) == "[") bound += 3;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
-        const text token = made.tokens()[i].spelling;
+        const text token = made.text_at(i);
         const bool is_in_type = i >= only.begin && i < bound;
         const bool is_brackets = is_listed(token, "( ) { }");
         if (is_in_type ? file.has_new_in_default(token) : !is_brackets) is_all = false;

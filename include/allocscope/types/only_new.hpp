@@ -30,11 +30,10 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The brace that opens the body of the function that is declared on a line; 0: it is not certain.
-inline std::size_t body_of(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
+inline std::size_t body_below(const source_outline& file, int line) {
     bool has_parameters = false;
-    for (std::size_t at = file.token_from(line, 0); at < tokens.size(); ++at) {
-        const text token = tokens[at].spelling;
+    for (std::size_t at = file.token_from(line, 0); at < file.tokens().size(); ++at) {
+        const text token = file.text_at(at);
         if (token == "{") return has_parameters ? at : 0;
         if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
         if (token != "(") continue;
@@ -49,11 +48,10 @@ inline std::size_t body_of(const source_outline& file, int line) {
 inline void find_only_new(code_frame& frame, source_cache& sources) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;
-    const std::size_t open = body_of(*file, frame.line);
+    const std::size_t open = body_below(*file, frame.line);
     const std::size_t close = open != 0 ? file->partner(open) : 0;
     const list<new_expression>& all = file->expressions();
-    const std::size_t first = partition_point(
-        all.data(), all.size(), [&](const new_expression& each) { return each.begin < open; });
+    const std::size_t first = file->first_from(open);
     const auto is_inside = [&](std::size_t i) { return i < all.size() && all[i].begin < close; };
     if (!is_inside(first) || is_inside(first + 1) || has_hidden_new(*file, open, close)) return;
     frame.line = file->tokens()[all[first].begin].line;

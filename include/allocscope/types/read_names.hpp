@@ -96,11 +96,12 @@ public:
         return known.answers[has_line];
     }
 
-    // The printed form of a type from a source file. Only few different types are asked for.
-    text pretty(text type) {
+    // The printed form of the type of which a source file makes an object. Only few different types
+    // are asked for.
+    text made(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
-        return types_[asked] = printed_type(memory_, asked);
+        return types_[asked] = without_const(printed_type(memory_, asked));
     }
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }

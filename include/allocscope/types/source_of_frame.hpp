@@ -31,11 +31,9 @@ inline std::size_t token_of(const code_frame& frame, source_cache& sources,
                             const source_outline*& file) {
     if (frame.column <= 0 || frame.is_nearby) return 0;
     file = source_of(frame, sources);
-    if (file == nullptr) return 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at == file->tokens().size()) return 0;
-    const source_token& token = file->tokens()[at];
-    return token.line == frame.line && token.column == frame.column ? at : 0;
+    const source_token* token =
+        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
+    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
 }
 
 }  // namespace symbolize

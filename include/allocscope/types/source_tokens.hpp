@@ -247,6 +247,11 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
+// "" behind the last token. Not inlined: code that is not optimised has hundreds of these calls.
+ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
+    return at < tokens.size() ? tokens[at].spelling : text{};
+}
+
 // Index of the first token at or behind a line and column.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
                                              int column) noexcept {

@@ -14,8 +14,6 @@
 //
 // A header belongs to the next `{` before a `;`. If its class is a partial specialisation, the
 // header is kept, but marked: its parameters are not the arguments that a demangled name shows.
-//
-// It sees every token of a file, so it is compiled with optimisation.
 
 #ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 #define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
@@ -189,9 +187,7 @@ private:
 
     static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
 
-    text text_at(std::size_t at) const noexcept {
-        return at < tokens_.size() ? tokens_[at].spelling : text{};
-    }
+    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {

@@ -42,12 +42,11 @@ namespace symbolize {
 // True if something in [begin, end) might call operator new at the same position: `operator`, or a
 // possible macro with a `new` inside, by naming convention or because this file defines it.
 inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    const list<source_token>& tokens = file.tokens();
-    for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
-        const text word = tokens[i].spelling;
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
         if (!is_word(word)) continue;
         if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = i + 1 < tokens.size() && tokens[i + 1].spelling == "(";
+        const bool is_call = file.text_at(i + 1) == "(";
         const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
         if (is_call && is_upper && word.size() > 1) return true;
     }
@@ -61,15 +60,13 @@ inline const new_expression* find_in_call(const source_outline& file, std::size_
     if (close <= open) return nullptr;
     const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (std::size_t i = partition_point(all.data(), all.size(),
-                                         [&](const new_expression& e) { return e.begin < open; });
-         i < all.size() && all[i].begin <= close; ++i) {
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
         if (all[i].has_initialiser) continue;
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.tokens()[only->begin - 1].spelling;
+    const text before = file.text_at(only->begin - 1);
     return before == "(" || before == "," ? only : nullptr;
 }
 
@@ -94,12 +91,11 @@ inline const new_expression* find_on_line(const source_outline& file, int line) 
 
 inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
     if (column <= 0) return find_on_line(file, line);
-    const std::size_t at = file.token_from(line, column);
-    if (at == file.tokens().size()) return nullptr;
-    const source_token& token = file.tokens()[at];
-    if (token.line != line || token.column != column) return nullptr;
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token.spelling == "(" ? find_in_call(file, at) : nullptr;
+    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
 enum class name_kind {
@@ -170,31 +166,30 @@ public:
     // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
     // "" for anything else. An aggregate in braces need not be described.
     text deduced() const {
-        const list<source_token>& tokens = file_.tokens();
         const std::size_t open = expression_.type_end;
-        if (!expression_.has_initialiser || tokens[open].spelling != "(") return {};
+        if (!expression_.has_initialiser || file_.text_at(open) != "(") return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
-            const text word = tokens[i].spelling;
+            const text word = file_.text_at(i);
             const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
             path << word;
         }
         const std::size_t last = open - 1;
-        const text own = tokens[last].spelling;
+        const text own = file_.text_at(last);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
         if (is_local || !is_bare_template(last, open, own)) return {};
         path << '<';
         const std::size_t close = file_.partner(open);
         std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (is_listed(tokens[close - 1].spelling, ") }")) end = file_.partner(close - 1);
+        if (is_listed(file_.text_at(close - 1), ") }")) end = file_.partner(close - 1);
         text_out first{memory_};
         text argument;
         int depth = 0;  // of angle brackets
         for (std::size_t i = open + 1; i < end; ++i) {
-            const text token = tokens[i].spelling;
+            const text token = file_.text_at(i);
             if (token == "<") ++depth;
             if (token == ">") --depth;
             if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
@@ -220,11 +215,10 @@ private:
 
     // The last name before the template arguments.
     text own_name() const {
-        const list<source_token>& tokens = file_.tokens();
         text own;
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (tokens[i].spelling == "<") break;
-            if (is_word(tokens[i].spelling)) own = tokens[i].spelling;
+            if (file_.text_at(i) == "<") break;
+            if (is_word(file_.text_at(i))) own = file_.text_at(i);
         }
         return own;
     }
@@ -235,7 +229,7 @@ private:
     }
 
     bool is_standard_class(text own) const {
-        return file_.tokens()[expression_.type_begin].spelling == "std" &&
+        return file_.text_at(expression_.type_begin) == "std" &&
                (is_standard_template(own) || is_listed(own, "string wstring"));
     }
 
@@ -251,34 +245,32 @@ private:
     // `sizeof(name)` may be the size of a variable. `static_cast<name*>(` or `name* p =` tells that
     // it is a type.
     bool is_certain_request() const {
-        const list<source_token>& tokens = file_.tokens();
-        const text name = tokens[expression_.type_begin].spelling;
+        const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (tokens[at].spelling == "*" && tokens[at - 1].spelling == name) return true;
+            if (file_.text_at(at) == "*" && file_.text_at(at - 1) == name) return true;
         }
         return false;
     }
 
     // Writes what the tokens say. Returns false if that is not certain.
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
-        const list<source_token>& tokens = file_.tokens();
         bool is_of_library = false;  // the name that is being read
         for (std::size_t i = begin; i < end; ++i) {
-            text word = tokens[i].spelling;
+            text word = file_.text_at(i);
             if (word == "template") continue;
             if (word == "decltype") {
-                if (variable_of_decltype(tokens, i).empty()) return false;
+                if (variable_of_decltype(file_, i).empty()) return false;
                 word = type_of_variable(i + 2, depth);
                 if (word.empty()) return false;
                 i += 3;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && tokens[i - 1].spelling == "::";
+                const bool is_inner = i > begin && file_.text_at(i - 1) == "::";
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
                 const bool is_pack =
-                    i + 3 < end && tokens[i + 1].spelling == "." && !is_inner && is_parameter(word);
+                    i + 3 < end && file_.text_at(i + 1) == "." && !is_inner && is_parameter(word);
                 if (is_pack) {
                     word = meaning_of(word, false, true);
                     i += 3;
@@ -287,7 +279,7 @@ private:
                     is_of_library = false;
                 } else if (!is_inner) {
                     if (is_inner_class(i, begin, depth)) return false;
-                    const bool has_arguments = i + 1 < end && tokens[i + 1].spelling == "<";
+                    const bool has_arguments = i + 1 < end && file_.text_at(i + 1) == "<";
                     word = meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
@@ -311,39 +303,37 @@ private:
     // The type of the variable that is named at `at`. The source says it where the debug
     // information does not.
     text type_of_variable(std::size_t at, int depth) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text known = described(tokens[at].spelling, asked_name::variable);
-        if (!known.empty() || file_.is_macro(tokens[at].spelling)) return known;
+        const text known = described(file_.text_at(at), asked_name::variable);
+        if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
         const declared_variable found = find_variable(file_, at);
         if (!found.is_known()) return {};
-        if (tokens[found.begin].spelling == "auto") return argument_of_lambda(found);
+        if (file_.text_at(found.begin) == "auto") return argument_of_lambda(found);
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
     // Of a parameter of a lambda that is declared with `auto` and nothing else.
     text argument_of_lambda(const declared_variable& parameter) const {
-        const list<source_token>& tokens = file_.tokens();
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
         if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
         std::size_t before = 0;
         std::size_t open = parameter.begin;
-        while (--open > 0 && tokens[open].spelling != "(") {
-            if (tokens[open].spelling == "auto") ++before;
-            if (is_listed(tokens[open].spelling, "; { }")) return {};
+        while (--open > 0 && file_.text_at(open) != "(") {
+            if (file_.text_at(open) == "auto") ++before;
+            if (is_listed(file_.text_at(open), "; { }")) return {};
         }
         std::size_t count = before;
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
-            if (tokens[i].spelling == "auto") ++count;
+            if (file_.text_at(i) == "auto") ++count;
         }
         // In a lambda, or a class, inside of that one the name is that of the inner one.
         for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
             const bool is_lambda =
-                tokens[i].spelling == "]" && is_listed(tokens[i + 1].spelling, "( {");
-            if (is_lambda || is_listed(tokens[i].spelling, "struct class union")) return {};
+                file_.text_at(i) == "]" && is_listed(file_.text_at(i + 1), "( {");
+            if (is_lambda || is_listed(file_.text_at(i), "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
-        if (open < 1 || tokens[open - 1].spelling != "]" || arguments.size() != count) return {};
+        if (open < 1 || file_.text_at(open - 1) != "]" || arguments.size() != count) return {};
         return arguments[before];
     }
 
@@ -359,9 +349,8 @@ private:
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
     // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text word = tokens[at].spelling;
-        const bool has_arguments = at + 1 < end && tokens[at + 1].spelling == "<";
+        const text word = file_.text_at(at);
+        const bool has_arguments = at + 1 < end && file_.text_at(at + 1) == "<";
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local =
@@ -382,22 +371,21 @@ private:
     // The same as of_template, but from the debug information. The parameters of a specialisation
     // are not those that it has.
     text described_path(std::size_t& at, std::size_t end) const {
-        const list<source_token>& tokens = file_.tokens();
         std::size_t last = at;
         text_out path{memory_};
-        path << tokens[at].spelling;
-        while (last + 2 < end && tokens[last + 1].spelling == "::" &&
-               is_word(tokens[last + 2].spelling)) {
+        path << file_.text_at(at);
+        while (last + 2 < end && file_.text_at(last + 1) == "::" &&
+               is_word(file_.text_at(last + 2))) {
             last += 2;
-            path << "::" << tokens[last].spelling;
+            path << "::" << file_.text_at(last);
         }
-        if (last + 1 < end && tokens[last + 1].spelling == "<") return {};
+        if (last + 1 < end && file_.text_at(last + 1) == "<") return {};
         asked_name wanted = asked_name::type;
-        if (is_parameter(tokens[at].spelling)) {
+        if (is_parameter(file_.text_at(at))) {
             for (const template_header* header : headers_) {
                 if (!header->shows_arguments) return {};
             }
-            if (last == at && !meaning_of(tokens[at].spelling, false).empty()) return {};
+            if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
             wanted = asked_name::parameter;
         }
         const text meaning = described(path.view(), wanted);
@@ -486,7 +474,7 @@ private:
     // A class inside of the template, which is another one in each instantiation.
     bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
         if (headers_.empty() && instantiated_.empty()) return false;
-        const text word = file_.tokens()[at].spelling;
+        const text word = file_.text_at(at);
         if (is_parameter(word)) return false;
         for (const std::size_t i : instantiated_) {
             if (name_.components[i].name == word) return false;
@@ -499,14 +487,13 @@ private:
     // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
     // `meaning` is what stands for the word at `at`.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text behind = at + 1 < end ? tokens[at + 1].spelling : text{};
+        const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
-        const text word = tokens[at].spelling;
+        const text word = file_.text_at(at);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
-        const bool is_of_library = meaning.starts_with("std::") ||
-                                   (at > 1 && is_listed(tokens[at - 2].spelling, "std pmr"));
+        const bool is_of_library =
+            meaning.starts_with("std::") || (at > 1 && is_listed(file_.text_at(at - 2), "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
@@ -535,12 +522,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (is_standard_header(frame.file) || frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
-    const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be confused with what is on the
     // constructor's line.
-    const bool is_constructor =
-        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
-    if (frame.column <= 0 && is_constructor) return {};
+    if (frame.column <= 0 && is_constructor(function)) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
@@ -554,12 +538,11 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = expression->is_request || (behind < file->tokens().size() &&
-                                                     file->tokens()[behind].spelling == "[");
+        notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
         if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
     }
-    return without_const(names.pretty(type));
+    return names.made(type);
 }
 
 }  // namespace symbolize

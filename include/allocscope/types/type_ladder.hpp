@@ -140,9 +140,9 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     }
     const name_component& scope = name.components[count - 2];
     if (scope.name != "allocator") return {};
-    const list<text> arguments = split_arguments(memory, scope.arguments);
-    if (arguments.empty()) return {};
-    return {printed_type(memory, arguments[0]), type_evidence::tag};
+    const text argument = first_argument(memory, scope.arguments);
+    if (argument.empty()) return {};
+    return {printed_type(memory, argument), type_evidence::tag};
 }
 
 // What the asking frame's name says. If the frame has no name, it is believed to be the library's

@@ -4619,9 +4619,9 @@ public:
     }
     ALLOCSCOPE_INLINE constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
 
-    // `at` is at most size().
-    ALLOCSCOPE_INLINE constexpr text substr(std::size_t at,
-                                            std::size_t count = npos) const noexcept {
+    // `at` is at most size(). Not inlined for the same reason.
+    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at,
+                                              std::size_t count = npos) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
@@ -5325,7 +5325,7 @@ public:
 
 protected:
     ALLOCSCOPE_INLINE constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
-    ALLOCSCOPE_INLINE explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
+    ALLOCSCOPE_NOINLINE explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
 
     raw_list raw_;
 };
@@ -5337,11 +5337,13 @@ public:
     ALLOCSCOPE_INLINE explicit list(arena& memory) noexcept : any_list(memory) {}
 
     ALLOCSCOPE_INLINE T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_INLINE T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_INLINE T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_INLINE T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + raw_.size; }
+    ALLOCSCOPE_INLINE T& operator[](std::size_t at) const noexcept {
+        return static_cast<T*>(raw_.values)[at];
+    }
     ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_INLINE T& back() const noexcept { return data()[raw_.size - 1]; }
+    ALLOCSCOPE_INLINE T& back() const noexcept { return end()[-1]; }
 
     // The reference to the new value is valid until the next one is added.
     ALLOCSCOPE_INLINE T& push_back(const T& value) {
@@ -6279,7 +6281,7 @@ namespace plain {
 
 // --- keys ---
 
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
 ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
@@ -6365,6 +6367,14 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
+// The entry with the key. `is_new`: it has been added, and is not yet initialised.
+ALLOCSCOPE_NOINLINE void* find_or_add(raw_table& in, std::size_t entry_bytes, std::uint64_t hash,
+                                      same_key is_same, const void* key, bool& is_new) {
+    void* found = find_entry(in, entry_bytes, hash, is_same, key);
+    is_new = found == nullptr;
+    return is_new ? add_entry(in, entry_bytes, hash) : found;
+}
+
 // Whether an entry, which begins with its key, has this key.
 template <class Key>
 bool has_key(const void* entry, const void* key) {
@@ -6386,7 +6396,7 @@ public:
 
 protected:
     ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
-    ALLOCSCOPE_INLINE explicit any_table(arena& memory) noexcept
+    ALLOCSCOPE_NOINLINE explicit any_table(arena& memory) noexcept
         : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
     raw_table raw_;
@@ -6430,11 +6440,10 @@ public:
     // Returns the value of the key, value-initialised if the key was not there.
     ALLOCSCOPE_INLINE place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
-        const std::uint64_t hash = hash_of_key(key);
-        void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
-        if (found != nullptr) return {static_cast<entry*>(found)->value, false};
-        entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
-        return {made->value, true};
+        bool is_new = false;
+        void* at = find_or_add(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key, is_new);
+        if (is_new) ::new (at) entry{key, Value()};
+        return {static_cast<entry*>(at)->value, is_new};
     }
     ALLOCSCOPE_INLINE Value& operator[](const Key& key) { return insert(key).value; }
 };
@@ -18718,7 +18727,7 @@ namespace plain {
 
 class text_out {
 public:
-    ALLOCSCOPE_INLINE explicit text_out(arena& memory) noexcept : memory_(&memory) {}
+    ALLOCSCOPE_NOINLINE explicit text_out(arena& memory) noexcept : memory_(&memory) {}
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
@@ -18726,8 +18735,8 @@ public:
     ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
     ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
 
-    // The text so far; valid until the next character is written.
-    ALLOCSCOPE_INLINE text view() const noexcept {
+    // The text so far; valid until the next character is written. Not inlined: see text.hpp.
+    ALLOCSCOPE_NOINLINE text view() const noexcept {
         return size_ != 0 ? text{data_, size_} : text{};
     }
 
@@ -21862,12 +21871,10 @@ struct described_unit {
     debug_unit* unit = nullptr;  // null: nothing is known about its functions
 
     const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
-        inlined_calls* const* known = inlined->find(function);
-        if (known != nullptr) return **known;
+        inlined_calls*& known = (*inlined)[function];
+        if (known != nullptr) return *known;
         const borrowed_memory meanwhile{scratch};
-        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function, scratch);
-        (*inlined)[function] = made;
-        return *made;
+        return *(known = memory.make<inlined_calls>(*units, *unit, function, scratch));
     }
 };
 
@@ -22372,19 +22379,20 @@ private:
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
         const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table* const* known = lines_.find(program);
-        if (known != nullptr) return **known;
-        line_table* made = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
-                                          : memory_.make<line_table>();
-        lines_[program] = made;
-        return *made;
+        line_table*& known = lines_[program];
+        if (known == nullptr) {
+            known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                   : memory_.make<line_table>();
+        }
+        return *known;
     }
 
     described_unit describe(debug_unit& unit) {
         if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
         split_unit*& known = splits_[unit.header.first_entry];
-        if (known != nullptr) return known->describe();
-        known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        if (known == nullptr) {
+            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        }
         return known->describe();
     }
 
@@ -23859,7 +23867,7 @@ public:
           blocks_(memory),
           declarations_(memory),
           declared_(memory) {
-        for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
+        for (const macro_line& macro : list_.macros) add_meaning(macro.name, macro_name);
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
             at = scopes_.see(at);
@@ -24008,6 +24016,8 @@ private:
         defaulting_name = 128
     };
 
+    void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
+
     bool is_known_as(text name, unsigned meaning) const noexcept {
         const unsigned* known = names_.find(name);
         return known != nullptr && (*known & meaning) != 0;
@@ -24047,8 +24057,9 @@ private:
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
-                    names_[text_at(name)] |=
-                        scopes_.is_behind_header() ? class_name | template_name : class_name;
+                    add_meaning(text_at(name), scopes_.is_behind_header()
+                                                   ? class_name | template_name
+                                                   : class_name);
                     read_definition(name);
                     if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
                 }
@@ -24084,10 +24095,10 @@ private:
     void read_definition(std::size_t at) {
         if (!is_word(text_at(at))) return;
         const text behind = text_at(at + 1);
-        if (is_listed(behind, "{ : = :: final")) names_[text_at(at)] |= defined_name;
+        if (is_listed(behind, "{ : = :: final")) add_meaning(text_at(at), defined_name);
         // `namespace a::b {`
         for (; text_at(at + 1) == "::" && is_word(text_at(at + 2)); at += 2) {
-            names_[text_at(at + 2)] |= defined_name;
+            add_meaning(text_at(at + 2), defined_name);
         }
     }
 
@@ -24159,7 +24170,7 @@ private:
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
-                names_[text_at(at - 1)] |= defaulting_name;
+                add_meaning(text_at(at - 1), defaulting_name);
                 found.callee = at - 1;
                 return;
             }
@@ -24281,14 +24292,14 @@ private:
             uses_namespace_std_ = true;
         }
         if (next == "std" && after == "::" && text_at(at + 4) == ";") {
-            names_[text_at(at + 3)] |= standard_name;
+            add_meaning(text_at(at + 3), standard_name);
         }
         if (after != "=") return;
-        names_[next] |= defined_name;
-        if (scopes_.is_in_template()) names_[next] |= template_alias_name;
+        add_meaning(next, defined_name);
+        if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
             if (text_at(i) == ";") break;
-            if (text_at(i) == "decltype") names_[next] |= expression_alias_name;
+            if (text_at(i) == "decltype") add_meaning(next, expression_alias_name);
         }
     }
 
@@ -24298,7 +24309,7 @@ private:
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (text_at(i) != ";") continue;
-            names_[text_at(i - 1)] |= meaning;
+            add_meaning(text_at(i - 1), meaning);
             declare(text_at(i - 1), at);
             return;
         }
@@ -24785,6 +24796,15 @@ inline text printed_type(arena& memory, text type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
+// The same as an answer; none for "".
+inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
+    type_answer answer;
+    if (type.empty()) return answer;
+    answer.name = printed_type(memory, type);
+    answer.evidence = evidence;
+    return answer;
+}
+
 // Whether a function reports what somebody else allocates.
 inline bool is_reporting_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") &&
@@ -24890,13 +24910,12 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) return {};
         text type = type_of_allocator_call(call);
-        if (!type.empty()) return {printed_type(memory_, type), type_evidence::allocator_frame};
+        if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
         if (type.empty()) type = type_of_compiled_function(name.plain);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
         if (type.empty() && has_line) type = type_of_make_call(memory_, call);
-        if (type.empty()) return {};
-        return {printed_type(memory_, type), type_evidence::make_frame};
+        return printed_answer(memory_, type, type_evidence::make_frame);
     }
 
     arena& memory_;
@@ -26331,7 +26350,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     if (element.empty()) return {};
     if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
-    return {printed_type(names.memory(), element), evidence, true};
+    type_answer answer = printed_answer(names.memory(), element, evidence);
+    answer.is_array = true;
+    return answer;
 }
 
 // `asking` is the frame that called operator new.
@@ -26355,8 +26376,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         const text type =
             is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
-        if (type.empty() || type.starts_with("(lambda at ")) return {};
-        return {printed_type(memory, type), type_evidence::make_frame};
+        if (type.starts_with("(lambda at ")) return {};
+        return printed_answer(memory, type, type_evidence::make_frame);
     }
     std::size_t at = asking;
     const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
@@ -26373,7 +26394,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         call = caller.call;
     }
     const text type = type_of_container_call(memory, call);
-    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
+    if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
     return type_of_container(names, frames, at, sources, knowledge);
 }
 
@@ -26514,13 +26535,12 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
 
 // The type that was passed with a report, as a compiler spells it.
 inline type_answer type_from_tag(arena& memory, text spelled) {
-    if (spelled.empty()) return {};
     constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
     for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
         spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
                          spelled.substr(at + unnamed.size()));
     }
-    return {printed_type(memory, spelled), type_evidence::tag};
+    return printed_answer(memory, spelled, type_evidence::tag);
 }
 
 // For allocscope::allocator<T>::allocate: nothing else is inlined into it, and no other function
@@ -26532,9 +26552,7 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     }
     const name_component& scope = name.components[count - 2];
     if (scope.name != "allocator") return {};
-    const text argument = first_argument(memory, scope.arguments);
-    if (argument.empty()) return {};
-    return {printed_type(memory, argument), type_evidence::tag};
+    return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
 // What the asking frame's name says. If the frame has no name, it is believed to be the library's

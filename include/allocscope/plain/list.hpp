@@ -104,7 +104,7 @@ public:
 
 protected:
     ALLOCSCOPE_INLINE constexpr any_list() noexcept : raw_{nullptr, nullptr, 0, 0} {}
-    ALLOCSCOPE_INLINE explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
+    ALLOCSCOPE_NOINLINE explicit any_list(arena& memory) noexcept : raw_{&memory, nullptr, 0, 0} {}
 
     raw_list raw_;
 };
@@ -116,11 +116,13 @@ public:
     ALLOCSCOPE_INLINE explicit list(arena& memory) noexcept : any_list(memory) {}
 
     ALLOCSCOPE_INLINE T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_INLINE T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_INLINE T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_INLINE T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + raw_.size; }
+    ALLOCSCOPE_INLINE T& operator[](std::size_t at) const noexcept {
+        return static_cast<T*>(raw_.values)[at];
+    }
     ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_INLINE T& back() const noexcept { return data()[raw_.size - 1]; }
+    ALLOCSCOPE_INLINE T& back() const noexcept { return end()[-1]; }
 
     // The reference to the new value is valid until the next one is added.
     ALLOCSCOPE_INLINE T& push_back(const T& value) {

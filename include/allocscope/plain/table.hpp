@@ -33,7 +33,7 @@ namespace plain {
 
 // --- keys ---
 
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
 ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
@@ -119,6 +119,14 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
+// The entry with the key. `is_new`: it has been added, and is not yet initialised.
+ALLOCSCOPE_NOINLINE void* find_or_add(raw_table& in, std::size_t entry_bytes, std::uint64_t hash,
+                                      same_key is_same, const void* key, bool& is_new) {
+    void* found = find_entry(in, entry_bytes, hash, is_same, key);
+    is_new = found == nullptr;
+    return is_new ? add_entry(in, entry_bytes, hash) : found;
+}
+
 // Whether an entry, which begins with its key, has this key.
 template <class Key>
 bool has_key(const void* entry, const void* key) {
@@ -140,7 +148,7 @@ public:
 
 protected:
     ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
-    ALLOCSCOPE_INLINE explicit any_table(arena& memory) noexcept
+    ALLOCSCOPE_NOINLINE explicit any_table(arena& memory) noexcept
         : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
     raw_table raw_;
@@ -184,11 +192,10 @@ public:
     // Returns the value of the key, value-initialised if the key was not there.
     ALLOCSCOPE_INLINE place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
-        const std::uint64_t hash = hash_of_key(key);
-        void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
-        if (found != nullptr) return {static_cast<entry*>(found)->value, false};
-        entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
-        return {made->value, true};
+        bool is_new = false;
+        void* at = find_or_add(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key, is_new);
+        if (is_new) ::new (at) entry{key, Value()};
+        return {static_cast<entry*>(at)->value, is_new};
     }
     ALLOCSCOPE_INLINE Value& operator[](const Key& key) { return insert(key).value; }
 };

@@ -49,9 +49,9 @@ public:
     }
     ALLOCSCOPE_INLINE constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
 
-    // `at` is at most size().
-    ALLOCSCOPE_INLINE constexpr text substr(std::size_t at,
-                                            std::size_t count = npos) const noexcept {
+    // `at` is at most size(). Not inlined for the same reason.
+    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at,
+                                              std::size_t count = npos) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 

@@ -32,7 +32,7 @@ namespace plain {
 
 class text_out {
 public:
-    ALLOCSCOPE_INLINE explicit text_out(arena& memory) noexcept : memory_(&memory) {}
+    ALLOCSCOPE_NOINLINE explicit text_out(arena& memory) noexcept : memory_(&memory) {}
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
@@ -40,8 +40,8 @@ public:
     ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
     ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
 
-    // The text so far; valid until the next character is written.
-    ALLOCSCOPE_INLINE text view() const noexcept {
+    // The text so far; valid until the next character is written. Not inlined: see text.hpp.
+    ALLOCSCOPE_NOINLINE text view() const noexcept {
         return size_ != 0 ? text{data_, size_} : text{};
     }
 

@@ -283,19 +283,20 @@ private:
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
         const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table* const* known = lines_.find(program);
-        if (known != nullptr) return **known;
-        line_table* made = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
-                                          : memory_.make<line_table>();
-        lines_[program] = made;
-        return *made;
+        line_table*& known = lines_[program];
+        if (known == nullptr) {
+            known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                   : memory_.make<line_table>();
+        }
+        return *known;
     }
 
     described_unit describe(debug_unit& unit) {
         if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
         split_unit*& known = splits_[unit.header.first_entry];
-        if (known != nullptr) return known->describe();
-        known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        if (known == nullptr) {
+            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        }
         return known->describe();
     }
 

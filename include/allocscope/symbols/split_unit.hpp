@@ -39,12 +39,10 @@ struct described_unit {
     debug_unit* unit = nullptr;  // null: nothing is known about its functions
 
     const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
-        inlined_calls* const* known = inlined->find(function);
-        if (known != nullptr) return **known;
+        inlined_calls*& known = (*inlined)[function];
+        if (known != nullptr) return *known;
         const borrowed_memory meanwhile{scratch};
-        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function, scratch);
-        (*inlined)[function] = made;
-        return *made;
+        return *(known = memory.make<inlined_calls>(*units, *unit, function, scratch));
     }
 };
 

@@ -193,7 +193,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     if (element.empty()) return {};
     if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
-    return {printed_type(names.memory(), element), evidence, true};
+    type_answer answer = printed_answer(names.memory(), element, evidence);
+    answer.is_array = true;
+    return answer;
 }
 
 // `asking` is the frame that called operator new.
@@ -217,8 +219,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         const text type =
             is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
-        if (type.empty() || type.starts_with("(lambda at ")) return {};
-        return {printed_type(memory, type), type_evidence::make_frame};
+        if (type.starts_with("(lambda at ")) return {};
+        return printed_answer(memory, type, type_evidence::make_frame);
     }
     std::size_t at = asking;
     const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
@@ -235,7 +237,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         call = caller.call;
     }
     const text type = type_of_container_call(memory, call);
-    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
+    if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
     return type_of_container(names, frames, at, sources, knowledge);
 }
 

@@ -89,7 +89,7 @@ public:
           blocks_(memory),
           declarations_(memory),
           declared_(memory) {
-        for (const macro_line& macro : list_.macros) names_[macro.name] |= macro_name;
+        for (const macro_line& macro : list_.macros) add_meaning(macro.name, macro_name);
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
             at = scopes_.see(at);
@@ -238,6 +238,8 @@ private:
         defaulting_name = 128
     };
 
+    void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
+
     bool is_known_as(text name, unsigned meaning) const noexcept {
         const unsigned* known = names_.find(name);
         return known != nullptr && (*known & meaning) != 0;
@@ -277,8 +279,9 @@ private:
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
-                    names_[text_at(name)] |=
-                        scopes_.is_behind_header() ? class_name | template_name : class_name;
+                    add_meaning(text_at(name), scopes_.is_behind_header()
+                                                   ? class_name | template_name
+                                                   : class_name);
                     read_definition(name);
                     if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
                 }
@@ -314,10 +317,10 @@ private:
     void read_definition(std::size_t at) {
         if (!is_word(text_at(at))) return;
         const text behind = text_at(at + 1);
-        if (is_listed(behind, "{ : = :: final")) names_[text_at(at)] |= defined_name;
+        if (is_listed(behind, "{ : = :: final")) add_meaning(text_at(at), defined_name);
         // `namespace a::b {`
         for (; text_at(at + 1) == "::" && is_word(text_at(at + 2)); at += 2) {
-            names_[text_at(at + 2)] |= defined_name;
+            add_meaning(text_at(at + 2), defined_name);
         }
     }
 
@@ -389,7 +392,7 @@ private:
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
             if (token == "(") {
-                names_[text_at(at - 1)] |= defaulting_name;
+                add_meaning(text_at(at - 1), defaulting_name);
                 found.callee = at - 1;
                 return;
             }
@@ -511,14 +514,14 @@ private:
             uses_namespace_std_ = true;
         }
         if (next == "std" && after == "::" && text_at(at + 4) == ";") {
-            names_[text_at(at + 3)] |= standard_name;
+            add_meaning(text_at(at + 3), standard_name);
         }
         if (after != "=") return;
-        names_[next] |= defined_name;
-        if (scopes_.is_in_template()) names_[next] |= template_alias_name;
+        add_meaning(next, defined_name);
+        if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
             if (text_at(i) == ";") break;
-            if (text_at(i) == "decltype") names_[next] |= expression_alias_name;
+            if (text_at(i) == "decltype") add_meaning(next, expression_alias_name);
         }
     }
 
@@ -528,7 +531,7 @@ private:
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (text_at(i) != ";") continue;
-            names_[text_at(i - 1)] |= meaning;
+            add_meaning(text_at(i - 1), meaning);
             declare(text_at(i - 1), at);
             return;
         }

@@ -39,6 +39,15 @@ inline text printed_type(arena& memory, text type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
+// The same as an answer; none for "".
+inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
+    type_answer answer;
+    if (type.empty()) return answer;
+    answer.name = printed_type(memory, type);
+    answer.evidence = evidence;
+    return answer;
+}
+
 // Whether a function reports what somebody else allocates.
 inline bool is_reporting_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") &&
@@ -144,13 +153,12 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) return {};
         text type = type_of_allocator_call(call);
-        if (!type.empty()) return {printed_type(memory_, type), type_evidence::allocator_frame};
+        if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
         if (type.empty()) type = type_of_compiled_function(name.plain);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
         if (type.empty() && has_line) type = type_of_make_call(memory_, call);
-        if (type.empty()) return {};
-        return {printed_type(memory_, type), type_evidence::make_frame};
+        return printed_answer(memory_, type, type_evidence::make_frame);
     }
 
     arena& memory_;

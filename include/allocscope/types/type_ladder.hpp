@@ -122,13 +122,12 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
 
 // The type that was passed with a report, as a compiler spells it.
 inline type_answer type_from_tag(arena& memory, text spelled) {
-    if (spelled.empty()) return {};
     constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
     for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
         spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
                          spelled.substr(at + unnamed.size()));
     }
-    return {printed_type(memory, spelled), type_evidence::tag};
+    return printed_answer(memory, spelled, type_evidence::tag);
 }
 
 // For allocscope::allocator<T>::allocate: nothing else is inlined into it, and no other function
@@ -140,9 +139,7 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     }
     const name_component& scope = name.components[count - 2];
     if (scope.name != "allocator") return {};
-    const text argument = first_argument(memory, scope.arguments);
-    if (argument.empty()) return {};
-    return {printed_type(memory, argument), type_evidence::tag};
+    return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
 // What the asking frame's name says. If the frame has no name, it is believed to be the library's

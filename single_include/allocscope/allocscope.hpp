@@ -3798,7 +3798,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
             unit.split_id = in.u64();
-        } else if (unit.type == dwarf::unit_type_type) {
+        } else if (unit.type == dwarf::unit_type_type || unit.type == dwarf::unit_split_type) {
             unit.signature = in.u64();
             unit.type_entry = offset + in.unsigned_of(unit.format.offset_bytes);
         }
@@ -3808,8 +3808,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
     }
     const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
                              (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
-                             unit.type != dwarf::unit_split_type && in.at() <= unit.end &&
-                             unit.type_entry < unit.end;
+                             in.at() <= unit.end && unit.type_entry < unit.end;
     unit.first_entry = is_readable ? in.at() : unit.end;
     unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
     unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
@@ -5549,9 +5548,10 @@ public:
     // As linked; 0 when there is no code.
     ALLOCSCOPE_INLINE std::uint64_t lowest_code() const { return lowest_code_; }
 
+    // The last section of that name: the one with the functions, if types have some of their own.
     const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
+        for (std::size_t i = sections_.size(); i > 0; --i) {
+            if (text{sections_[i - 1].name} == name) return &sections_[i - 1].section;
         }
         return nullptr;
     }
@@ -5660,12 +5660,26 @@ private:
         const detail::byte_view texts = read(memory, &names);
         sections_.reserve(count);
         for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
+            detail::elf_section section = detail::read_elf_section(table, i, header_.section_bytes);
+            add_types(section);
             sections_.push_back(named_section{detail::text_at(texts, section.name), section});
         }
         find_lowest_code();
         find_id(memory);
+    }
+
+    // In the .dwo files of g++ -fdebug-types-section each type has a section of its own, before the
+    // one with the functions, which then begins where the first of them does.
+    void add_types(detail::elf_section& section) const {
+        if (sections_.empty()) return;
+        const detail::elf_section& before = sections_.back().section;
+        const bool is_packed =
+            ((section.flags | before.flags) & detail::elf_section_compressed) != 0;
+        const bool is_continued = section.name == before.name && section.address == 0 &&
+                                  !is_packed && section.offset - before.size == before.offset;
+        if (!is_continued) return;
+        section.offset = before.offset;
+        section.size += before.size;
     }
 
     // Code that the linker discarded keeps its debug information, with addresses below all code.
@@ -6961,8 +6975,8 @@ public:
     // dwarf_in_supplement.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, read from its own sections. Empty if these
-    // belong to another unit.
+    // The unit that was split off from `skeleton`, and those of its types, read from its own
+    // sections. Without only_unit() if these belong to another unit.
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
@@ -6988,8 +7002,10 @@ public:
         return false;
     }
 
-    // The first unit; null if there is none.
-    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
+    // The one that describes functions; null if there is none.
+    debug_unit* only_unit() {
+        return only_unit_ < units_.size() ? load(units_[only_unit_]) : nullptr;
+    }
 
     // The unit that contains the entry of a reference; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
@@ -7023,6 +7039,8 @@ public:
                     step_budget& budget) const;
 
 private:
+    static constexpr std::size_t no_unit = ~std::size_t{0};
+
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
@@ -7052,6 +7070,7 @@ private:
     std::uint64_t lowest_code_;
     std::uint64_t file_ = 0;
     debug_units* supplement_ = nullptr;
+    std::size_t only_unit_ = no_unit;
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
@@ -7136,15 +7155,18 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{fresh_budget()};
     std::uint64_t offset = 0;
-    while (offset < sections_.info.size && units_.empty()) {
+    while (offset < sections_.info.size) {
         debug_unit unit;
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
         offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;  // a unit of types
+        if (unit.header.first_entry == unit.header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
+        if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
+        if (unit.header.type_entry != 0) units_.push_back(unit);
         const bool is_its_part =
             unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
-        if (!is_its_part) continue;
+        if (!is_its_part || only_unit_ != no_unit) continue;
+        only_unit_ = units_.size();
         unit.header.addresses_base = skeleton.header.addresses_base;
         unit.header.ranges_base = skeleton.header.ranges_base;
         unit.header.low_address = skeleton.header.low_address;

@@ -269,6 +269,7 @@ def main():
         tried.split("-gdwarf-5")
         tried.split("-gdwarf-4")
         tried.split("-gdwarf-5", "-O0")
+        tried.split("-gdwarf-5", "-fdebug-types-section")
         # Neither of these tools makes a package of what g++ writes as DWARF 5.
         tried.packaged("dwp", compiler, "-gdwarf-4")
         tried.packaged("llvm-dwp-14", compiler, "-gdwarf-4")

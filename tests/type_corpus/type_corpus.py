@@ -99,7 +99,9 @@ class Bench:
 FORMS = [("-g", ["-g"]), ("-g -gz", ["-g", "-gz"]), ("-g -gsplit-dwarf", ["-g", "-gsplit-dwarf"]),
          ("-g -flto", ["-g", "-flto"]), ("-g1", ["-g1"]), ("without -g", []),
          ("-g -gdwarf-4", ["-g", "-gdwarf-4"]),
-         ("-g -fdebug-types-section", ["-g", "-fdebug-types-section"])]
+         ("-g -fdebug-types-section", ["-g", "-fdebug-types-section"]),
+         ("-g -gsplit-dwarf -fdebug-types-section",
+          ["-g", "-gsplit-dwarf", "-fdebug-types-section"])]
 
 
 def table(bench):

@@ -85,7 +85,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
             unit.split_id = in.u64();
-        } else if (unit.type == dwarf::unit_type_type) {
+        } else if (unit.type == dwarf::unit_type_type || unit.type == dwarf::unit_split_type) {
             unit.signature = in.u64();
             unit.type_entry = offset + in.unsigned_of(unit.format.offset_bytes);
         }
@@ -95,8 +95,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
     }
     const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
                              (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
-                             unit.type != dwarf::unit_split_type && in.at() <= unit.end &&
-                             unit.type_entry < unit.end;
+                             in.at() <= unit.end && unit.type_entry < unit.end;
     unit.first_entry = is_readable ? in.at() : unit.end;
     unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
     unit.addresses_base = unit.format.version >= 5 ? 8 : 0;

@@ -67,8 +67,8 @@ public:
     // dwarf_in_supplement.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, read from its own sections. Empty if these
-    // belong to another unit.
+    // The unit that was split off from `skeleton`, and those of its types, read from its own
+    // sections. Without only_unit() if these belong to another unit.
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
@@ -94,8 +94,10 @@ public:
         return false;
     }
 
-    // The first unit; null if there is none.
-    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
+    // The one that describes functions; null if there is none.
+    debug_unit* only_unit() {
+        return only_unit_ < units_.size() ? load(units_[only_unit_]) : nullptr;
+    }
 
     // The unit that contains the entry of a reference; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
@@ -129,6 +131,8 @@ public:
                     step_budget& budget) const;
 
 private:
+    static constexpr std::size_t no_unit = ~std::size_t{0};
+
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
@@ -158,6 +162,7 @@ private:
     std::uint64_t lowest_code_;
     std::uint64_t file_ = 0;
     debug_units* supplement_ = nullptr;
+    std::size_t only_unit_ = no_unit;
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
@@ -242,15 +247,18 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{fresh_budget()};
     std::uint64_t offset = 0;
-    while (offset < sections_.info.size && units_.empty()) {
+    while (offset < sections_.info.size) {
         debug_unit unit;
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
         offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;  // a unit of types
+        if (unit.header.first_entry == unit.header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
+        if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
+        if (unit.header.type_entry != 0) units_.push_back(unit);
         const bool is_its_part =
             unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
-        if (!is_its_part) continue;
+        if (!is_its_part || only_unit_ != no_unit) continue;
+        only_unit_ = units_.size();
         unit.header.addresses_base = skeleton.header.addresses_base;
         unit.header.ranges_base = skeleton.header.ranges_base;
         unit.header.low_address = skeleton.header.low_address;

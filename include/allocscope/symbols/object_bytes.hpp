@@ -66,9 +66,10 @@ public:
     // As linked; 0 when there is no code.
     ALLOCSCOPE_INLINE std::uint64_t lowest_code() const { return lowest_code_; }
 
+    // The last section of that name: the one with the functions, if types have some of their own.
     const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
+        for (std::size_t i = sections_.size(); i > 0; --i) {
+            if (text{sections_[i - 1].name} == name) return &sections_[i - 1].section;
         }
         return nullptr;
     }
@@ -177,12 +178,26 @@ private:
         const detail::byte_view texts = read(memory, &names);
         sections_.reserve(count);
         for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
+            detail::elf_section section = detail::read_elf_section(table, i, header_.section_bytes);
+            add_types(section);
             sections_.push_back(named_section{detail::text_at(texts, section.name), section});
         }
         find_lowest_code();
         find_id(memory);
+    }
+
+    // In the .dwo files of g++ -fdebug-types-section each type has a section of its own, before the
+    // one with the functions, which then begins where the first of them does.
+    void add_types(detail::elf_section& section) const {
+        if (sections_.empty()) return;
+        const detail::elf_section& before = sections_.back().section;
+        const bool is_packed =
+            ((section.flags | before.flags) & detail::elf_section_compressed) != 0;
+        const bool is_continued = section.name == before.name && section.address == 0 &&
+                                  !is_packed && section.offset - before.size == before.offset;
+        if (!is_continued) return;
+        section.offset = before.offset;
+        section.size += before.size;
     }
 
     // Code that the linker discarded keeps its debug information, with addresses below all code.

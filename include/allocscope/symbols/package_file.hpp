@@ -9,7 +9,7 @@
 // `dwp -e prog -o prog.dwp` concatenates the sections of all .dwo files, and an index says which
 // piece of each section belongs to which unit (binary/package_index.hpp). A unit is believed if it
 // has the number that the program contains, as for a .dwo file. Types in separate units
-// (-fdebug-types-section, .debug_tu_index) are read only from the program's own .debug_info.
+// (-fdebug-types-section, .debug_tu_index) are not read from it.
 
 #ifndef ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP

@@ -145,6 +145,8 @@ def main():
         for level in ("-O0", "-O2"):
             check(bench, "-g", level, ["-g"], 99.0)
         if "clang" not in compiler:  # the table has these for both compilers
+            check(bench, "-g -gsplit-dwarf, units of types", "-O0",
+                  ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 99.0)
             check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
             check(bench, "-g -flto", "-O2", ["-g", "-flto"], 93.5)
             check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)

@@ -8034,7 +8034,6 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <sched.h>
-#include <signal.h>
 
 // gate.hpp - one word that says whether and how hooks record, and the facts behind it.
 
@@ -8632,6 +8631,53 @@ struct followed_peaks {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// loss_reason.hpp - why an event was not recorded, or not completely.
+
+#ifndef ALLOCSCOPE_BASE_LOSS_REASON_HPP
+#define ALLOCSCOPE_BASE_LOSS_REASON_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class loss_reason : std::uint32_t {
+    no_memory_for_record,  // the object is not counted
+    no_room_for_site,      // the object is counted, its place is not known
+    no_room_for_death,     // the death of another thread's object is not counted
+    too_deeply_nested,     // signal handlers inside signal handlers inside hooks
+    record_replaced,       // a block was freed without our hooks, and its address was used again
+    no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    sample_not_recorded,   // counts what the lost samples stand for, not the samples
+    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
+    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
+    torn_sums,             // _Fork() or the end of the process while another thread moved sums
+    library_not_ready,     // allocations before the loader had relocated the preload library
+    count
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_LOSS_REASON_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <signal.h>
 
 // owned_counter.hpp - a number that one thread changes and every thread may read.
 
@@ -12626,22 +12672,6 @@ struct own_demand {
     atomic<std::uint32_t> frames{0};
     atomic<unwinding_set> methods{0};
     atomic<std::uint64_t> sample_bytes{0};
-};
-
-// Why something was not recorded.
-enum class loss_reason : std::uint32_t {
-    no_memory_for_record,  // the object is not counted
-    no_room_for_site,      // the object is counted, its place is not known
-    no_room_for_death,     // the death of another thread's object is not counted
-    too_deeply_nested,     // signal handlers inside signal handlers inside hooks
-    record_replaced,       // a block was freed without our hooks, and its address was used again
-    no_memory_for_thread,  // the thread has no state, so none of its events are recorded
-    sample_not_recorded,   // counts what the lost samples stand for, not the samples
-    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
-    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
-    torn_sums,             // _Fork() or the end of the process while another thread moved sums
-    library_not_ready,     // allocations before the loader had relocated the preload library
-    count
 };
 
 // How many live bytes a thread may add or take away before it tells the other threads.
@@ -28979,6 +29009,64 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// loss_sentences.hpp - says in a sentence what was not recorded.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
+#define ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// How often it happened stands before the sentence.
+ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
+    switch (reason) {
+        case loss_reason::no_memory_for_record:
+            return "allocations were not recorded: memory for their records was refused";
+        case loss_reason::no_room_for_site:
+            return "allocations were counted without their place: no room for more stacks";
+        case loss_reason::no_room_for_death:
+            return "frees by another thread were not counted: memory for them was refused";
+        case loss_reason::too_deeply_nested:
+            return "events in signal handlers were not recorded: nested too deeply";
+        case loss_reason::record_replaced:
+            return "blocks were freed without operator delete, or by a pool without a report:"
+                   " noticed when their address was used again";
+        case loss_reason::no_memory_for_thread:
+            return "events were not recorded: memory for the state of their thread was refused";
+        case loss_reason::sample_not_recorded:
+            return "allocations (estimated) are missing in the estimates: memory for the records of"
+                   " their samples was refused";
+        case loss_reason::hook_abandoned:
+            return "events may be missing: a signal handler jumped out of their recording";
+        case loss_reason::no_room_for_peak:
+            return "changes are missing in the peaks of windows above the 64th: memory for them was"
+                   " refused";
+        case loss_reason::torn_sums:
+            return "time the process was forked without its handlers (_Fork), or was killed, while"
+                   " another thread moved sums: earlier numbers may be wrong";
+        case loss_reason::library_not_ready:
+            return "allocations were not recorded: they came before the loader had made the"
+                   " preloaded library ready";
+        case loss_reason::count:
+            break;
+    }
+    return "events were not recorded";
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -29520,41 +29608,6 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
 }
 
 // --- the head ---
-
-ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "allocations were not recorded: memory for their records was refused";
-        case loss_reason::no_room_for_site:
-            return "allocations were counted without their place: no room for more stacks";
-        case loss_reason::no_room_for_death:
-            return "frees by another thread were not counted: memory for them was refused";
-        case loss_reason::too_deeply_nested:
-            return "events in signal handlers were not recorded: nested too deeply";
-        case loss_reason::record_replaced:
-            return "blocks were freed without operator delete, or by a pool without a report:"
-                   " noticed when their address was used again";
-        case loss_reason::no_memory_for_thread:
-            return "events were not recorded: memory for the state of their thread was refused";
-        case loss_reason::sample_not_recorded:
-            return "allocations (estimated) are missing in the estimates: memory for the records of"
-                   " their samples was refused";
-        case loss_reason::hook_abandoned:
-            return "events may be missing: a signal handler jumped out of their recording";
-        case loss_reason::no_room_for_peak:
-            return "changes are missing in the peaks of windows above the 64th: memory for them was"
-                   " refused";
-        case loss_reason::torn_sums:
-            return "time the process was forked without its handlers (_Fork), or was killed, while"
-                   " another thread moved sums: earlier numbers may be wrong";
-        case loss_reason::library_not_ready:
-            return "allocations were not recorded: they came before the loader had made the"
-                   " preloaded library ready";
-        case loss_reason::count:
-            break;
-    }
-    return "events were not recorded";
-}
 
 // Returns the finished block, with one reference. Needs no memory.
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
@@ -42010,6 +42063,68 @@ inline void write_json_memory(json_writer& json, const snapshot::window_info& in
     json.end('}');
 }
 
+inline const char* name_of(loss_reason reason) noexcept {
+    switch (reason) {
+        case loss_reason::no_memory_for_record:
+            return "no_memory_for_record";
+        case loss_reason::no_room_for_site:
+            return "no_room_for_site";
+        case loss_reason::no_room_for_death:
+            return "no_room_for_death";
+        case loss_reason::too_deeply_nested:
+            return "too_deeply_nested";
+        case loss_reason::record_replaced:
+            return "record_replaced";
+        case loss_reason::no_memory_for_thread:
+            return "no_memory_for_thread";
+        case loss_reason::sample_not_recorded:
+            return "sample_not_recorded";
+        case loss_reason::hook_abandoned:
+            return "hook_abandoned";
+        case loss_reason::no_room_for_peak:
+            return "no_room_for_peak";
+        case loss_reason::torn_sums:
+            return "torn_sums";
+        case loss_reason::library_not_ready:
+            return "library_not_ready";
+        case loss_reason::count:
+            break;
+    }
+    return "";
+}
+
+// The reason that has this sentence; loss_reason::count if none has, as in a file that another
+// version has saved.
+inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
+    std::uint32_t number = 0;
+    const auto count = static_cast<std::uint32_t>(loss_reason::count);
+    while (number < count &&
+           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+        ++number;
+    }
+    return static_cast<loss_reason>(number);
+}
+
+inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
+    constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
+    std::uint64_t counts[reason_count] = {};
+    json.key("lost");
+    json.begin('{');
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        const snapshot::loss& loss = info.losses[i];
+        const loss_reason reason = reason_of(loss);
+        if (reason == loss_reason::count) {
+            json.field(loss.reason, loss.count);
+        } else {
+            counts[static_cast<std::uint32_t>(reason)] += loss.count;
+        }
+    }
+    for (std::uint32_t i = 0; i < reason_count; ++i) {
+        json.field(name_of(static_cast<loss_reason>(i)), counts[i]);
+    }
+    json.end('}');
+}
+
 inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
@@ -42040,12 +42155,7 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     write_json_families(json, info);
     write_json_moments(json, info);
     write_json_memory(json, info);
-    json.key("lost");
-    json.begin('{');
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        json.field(info.losses[i].reason, info.losses[i].count);
-    }
-    json.end('}');
+    write_json_losses(json, info);
 }
 
 inline void write_json_threads(json_writer& json, const snapshot::thread* threads,

@@ -58,7 +58,7 @@ class examiner:
         reports = [json.loads(each.read_text()) for each in self.reports.iterdir()]
         # What was alive at most depends on how the pages of a thread's tables lie.
         totals = sorted(sorted({**each["totals"], "peak_bytes": 0}.items()) for each in reports)
-        return ended, calls, totals, any(each["lost"] for each in reports)
+        return ended, calls, totals, any(any(each["lost"].values()) for each in reports)
 
     def problem_of(self, failing, error, whole):
         """What is wrong when this call fails, in words, or None."""

@@ -21,6 +21,7 @@
 #include <allocscope/plain/table.hpp>
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
 #include <allocscope/types/shorten_paths.hpp>
@@ -198,41 +199,6 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
 }
 
 // --- the head ---
-
-ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "allocations were not recorded: memory for their records was refused";
-        case loss_reason::no_room_for_site:
-            return "allocations were counted without their place: no room for more stacks";
-        case loss_reason::no_room_for_death:
-            return "frees by another thread were not counted: memory for them was refused";
-        case loss_reason::too_deeply_nested:
-            return "events in signal handlers were not recorded: nested too deeply";
-        case loss_reason::record_replaced:
-            return "blocks were freed without operator delete, or by a pool without a report:"
-                   " noticed when their address was used again";
-        case loss_reason::no_memory_for_thread:
-            return "events were not recorded: memory for the state of their thread was refused";
-        case loss_reason::sample_not_recorded:
-            return "allocations (estimated) are missing in the estimates: memory for the records of"
-                   " their samples was refused";
-        case loss_reason::hook_abandoned:
-            return "events may be missing: a signal handler jumped out of their recording";
-        case loss_reason::no_room_for_peak:
-            return "changes are missing in the peaks of windows above the 64th: memory for them was"
-                   " refused";
-        case loss_reason::torn_sums:
-            return "time the process was forked without its handlers (_Fork), or was killed, while"
-                   " another thread moved sums: earlier numbers may be wrong";
-        case loss_reason::library_not_ready:
-            return "allocations were not recorded: they came before the loader had made the"
-                   " preloaded library ready";
-        case loss_reason::count:
-            break;
-    }
-    return "events were not recorded";
-}
 
 // Returns the finished block, with one reference. Needs no memory.
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,

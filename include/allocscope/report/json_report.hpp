@@ -18,7 +18,7 @@
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
 //      "memory": {"resident_bytes", "swapped_bytes", "at_ns", "parts": {name: bytes, ...}},
-//     "lost": {reason: n, ...},                only the losses that happened
+//     "lost": {reason: n, ...},                the names of base/loss_reason.hpp, each of them
 //      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
 //                   "bytes_allocated"}],
 //      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
@@ -45,6 +45,7 @@
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/loss_reason.hpp>
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
@@ -58,12 +59,14 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
 #include <allocscope/report/place_sums.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/shown_memory.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <cstring>  // strcmp
 #include <string>   // string
 
 ALLOCSCOPE_COLD_BEGIN
@@ -233,6 +236,68 @@ inline void write_json_memory(json_writer& json, const snapshot::window_info& in
     json.end('}');
 }
 
+inline const char* name_of(loss_reason reason) noexcept {
+    switch (reason) {
+        case loss_reason::no_memory_for_record:
+            return "no_memory_for_record";
+        case loss_reason::no_room_for_site:
+            return "no_room_for_site";
+        case loss_reason::no_room_for_death:
+            return "no_room_for_death";
+        case loss_reason::too_deeply_nested:
+            return "too_deeply_nested";
+        case loss_reason::record_replaced:
+            return "record_replaced";
+        case loss_reason::no_memory_for_thread:
+            return "no_memory_for_thread";
+        case loss_reason::sample_not_recorded:
+            return "sample_not_recorded";
+        case loss_reason::hook_abandoned:
+            return "hook_abandoned";
+        case loss_reason::no_room_for_peak:
+            return "no_room_for_peak";
+        case loss_reason::torn_sums:
+            return "torn_sums";
+        case loss_reason::library_not_ready:
+            return "library_not_ready";
+        case loss_reason::count:
+            break;
+    }
+    return "";
+}
+
+// The reason that has this sentence; loss_reason::count if none has, as in a file that another
+// version has saved.
+inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
+    std::uint32_t number = 0;
+    const auto count = static_cast<std::uint32_t>(loss_reason::count);
+    while (number < count &&
+           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+        ++number;
+    }
+    return static_cast<loss_reason>(number);
+}
+
+inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
+    constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
+    std::uint64_t counts[reason_count] = {};
+    json.key("lost");
+    json.begin('{');
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        const snapshot::loss& loss = info.losses[i];
+        const loss_reason reason = reason_of(loss);
+        if (reason == loss_reason::count) {
+            json.field(loss.reason, loss.count);
+        } else {
+            counts[static_cast<std::uint32_t>(reason)] += loss.count;
+        }
+    }
+    for (std::uint32_t i = 0; i < reason_count; ++i) {
+        json.field(name_of(static_cast<loss_reason>(i)), counts[i]);
+    }
+    json.end('}');
+}
+
 inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
@@ -263,12 +328,7 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     write_json_families(json, info);
     write_json_moments(json, info);
     write_json_memory(json, info);
-    json.key("lost");
-    json.begin('{');
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        json.field(info.losses[i].reason, info.losses[i].count);
-    }
-    json.end('}');
+    write_json_losses(json, info);
 }
 
 inline void write_json_threads(json_writer& json, const snapshot::thread* threads,

@@ -16,6 +16,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/loss_reason.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_counter.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
@@ -74,22 +75,6 @@ struct own_demand {
     atomic<std::uint32_t> frames{0};
     atomic<unwinding_set> methods{0};
     atomic<std::uint64_t> sample_bytes{0};
-};
-
-// Why something was not recorded.
-enum class loss_reason : std::uint32_t {
-    no_memory_for_record,  // the object is not counted
-    no_room_for_site,      // the object is counted, its place is not known
-    no_room_for_death,     // the death of another thread's object is not counted
-    too_deeply_nested,     // signal handlers inside signal handlers inside hooks
-    record_replaced,       // a block was freed without our hooks, and its address was used again
-    no_memory_for_thread,  // the thread has no state, so none of its events are recorded
-    sample_not_recorded,   // counts what the lost samples stand for, not the samples
-    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
-    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
-    torn_sums,             // _Fork() or the end of the process while another thread moved sums
-    library_not_ready,     // allocations before the loader had relocated the preload library
-    count
 };
 
 // How many live bytes a thread may add or take away before it tells the other threads.

@@ -45,6 +45,23 @@ TEST_CASE("json_report: another reader finds every name and number") {
     CHECK(row["frames"][0]["inlined"] == false);
 }
 
+TEST_CASE("json_report: every loss has a name, whether it happened or not") {
+    namespace detail = allocscope::detail;
+    constexpr auto reasons = static_cast<std::uint32_t>(detail::loss_reason::count);
+    const json nothing = json::parse(allocscope::to_json(made_snapshot({}, info_text{})))["lost"];
+    CHECK(nothing.size() == reasons);
+    for (const json& count : nothing) CHECK(count == 0);
+    for (std::uint32_t number = 0; number < reasons; ++number) {
+        const auto reason = static_cast<detail::loss_reason>(number);
+        info_text info;
+        info.losses.push_back({detail::sentence_for(reason), 5 + number});
+        json wanted = nothing;
+        wanted[detail::name_of(reason)] = 5 + number;
+        CHECK(json::parse(allocscope::to_json(made_snapshot({}, info)))["lost"] == wanted);
+    }
+    CHECK(nothing.contains("no_memory_for_record"));
+}
+
 TEST_CASE("json_report: what went is negative in a difference, and nothing is two's complement") {
     info_text info;
     info.is_difference = true;

@@ -20,7 +20,7 @@ ROOMS = {
     "snapshot": (7, False, "base link platform plain sampling"),
     "symbols": (7, False, "base platform plain binary"),
     "types": (8, False, "base platform plain symbols"),
-    "grouping": (8, False, "base platform plain sampling snapshot"),
+    "grouping": (8, False, "base link platform plain sampling snapshot"),
     "measure": (8, False, "base link snapshot"),
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot grouping measure"),

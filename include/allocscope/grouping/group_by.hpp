@@ -23,6 +23,7 @@
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
@@ -353,6 +354,7 @@ private:
 }  // namespace detail
 
 inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    const pause_recording quietly;
     return detail::grouping::made(detail::shown_stacks{*this}, key, order);
 }
 

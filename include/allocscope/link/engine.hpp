@@ -133,6 +133,12 @@ inline const char* engine_refusal(const engine* found) noexcept {
     return found->abi_version == ALLOCSCOPE_ABI_VERSION ? "" : engine_is_another_version;
 }
 
+// The engine if this translation unit can use it, otherwise null.
+inline const engine* usable_engine() noexcept {
+    const engine* found = find_engine();
+    return engine_refusal(found)[0] == '\0' ? found : nullptr;
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END

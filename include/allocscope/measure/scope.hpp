@@ -20,6 +20,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/link/engine.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/measure/check_options.hpp>
 #include <allocscope/snapshot/refusals.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -90,28 +91,9 @@ snapshot track(Work&& work) {
     return window.stop();
 }
 
-// While an object of this class lives, no window is charged with what its thread allocates. Frees
-// are still seen. Objects may be nested. The thread that made an object must destroy it.
-class pause_recording {
-public:
-    [[nodiscard]] pause_recording() noexcept;
-    ~pause_recording();
-    pause_recording(const pause_recording&) = delete;
-    pause_recording& operator=(const pause_recording&) = delete;
-
-private:
-    const detail::engine* engine_;
-};
-
 // definitions
 
 namespace detail {
-
-// The engine if this translation unit can use it, otherwise null.
-inline const engine* usable_engine() noexcept {
-    const engine* found = find_engine();
-    return engine_refusal(found)[0] == '\0' ? found : nullptr;
-}
 
 // A snapshot without rows that says why nothing was recorded.
 inline snapshot snapshot_without_window(const engine* used) noexcept {
@@ -176,13 +158,6 @@ inline snapshot stats_and_forget() {
 }
 inline snapshot stop() {
     return detail::snapshot_of_process(detail::after_stats::end);
-}
-
-inline pause_recording::pause_recording() noexcept : engine_(detail::usable_engine()) {
-    if (engine_ != nullptr) engine_->pause(+1);
-}
-inline pause_recording::~pause_recording() {
-    if (engine_ != nullptr) engine_->pause(-1);
 }
 
 ALLOCSCOPE_NAMESPACE_END

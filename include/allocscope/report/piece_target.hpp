@@ -147,7 +147,10 @@ private:
 inline path_target target_for(const char* path) noexcept {
     return path_target{path};
 }
-inline path_target target_for(const std::string& path) noexcept {
+// For std::string and std::filesystem::path. No conversion may be needed: the target only points to
+// the text of the path.
+template <class Path>
+auto target_for(const Path& path) noexcept -> decltype(path_target{path.c_str()}) {
     return path_target{path.c_str()};
 }
 inline descriptor_target target_for(int descriptor) noexcept {

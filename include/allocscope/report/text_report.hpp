@@ -103,6 +103,11 @@ inline void write_text(const snapshot& rows, const char* path, const text_option
     detail::put_text_or_throw(rows, path, wanted);
 }
 
+inline void write_text(const snapshot& rows, const std::string& path,
+                       const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, path.c_str(), wanted);
+}
+
 // Writes to an open descriptor, which stays open.
 inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, descriptor, wanted);
@@ -127,6 +132,10 @@ void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
 inline bool write_text(const snapshot& rows, const char* path, std::string& error,
                        const text_options& wanted = {}) {
     return detail::try_put_text(rows, path, error, wanted);
+}
+inline bool write_text(const snapshot& rows, const std::string& path, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, path.c_str(), error, wanted);
 }
 inline bool write_text(const snapshot& rows, int descriptor, std::string& error,
                        const text_options& wanted = {}) {

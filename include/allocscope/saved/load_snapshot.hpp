@@ -472,6 +472,9 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
     return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
+inline bool load_snapshot(const std::string& path, snapshot& into, std::string& error) {
+    return load_snapshot(path.c_str(), into, error);
+}
 
 // Loads from the bytes of such a file, which are copied.
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
@@ -493,6 +496,9 @@ inline snapshot load_snapshot(const char* path) {
     std::string error;
     if (!load_snapshot(path, loaded, error)) detail::raise_report_error(error);
     return loaded;
+}
+inline snapshot load_snapshot(const std::string& path) {
+    return load_snapshot(path.c_str());
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -270,6 +270,11 @@ public:
     // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws
     // report_error. Needs <allocscope/report.hpp>.
     void save(const char* path) const;
+    // The same for a std::string or a std::filesystem::path.
+    template <class Path>
+    auto save(const Path& path) const -> decltype(path.c_str(), void()) {
+        save(path.c_str());
+    }
 
     // For the engine: takes over one reference.
     explicit snapshot(detail::snapshot_data* data) noexcept : data_(data) {}

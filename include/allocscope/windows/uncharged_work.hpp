@@ -5,9 +5,8 @@
 // Threads:  the thread that makes an object also destroys it
 // Memory:   none
 //
-// Does the same as allocscope::pause_recording, for rooms that may not include measure/. Also
-// disables cancellation: the work opens files, and a thread must not be cancelled in the middle of
-// it.
+// Does the same as allocscope::pause_recording. Also disables cancellation: the work opens files,
+// and a thread must not be cancelled in the middle of it.
 
 #ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 #define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
@@ -22,9 +21,8 @@ namespace detail {
 
 class uncharged_work {
 public:
-    uncharged_work() noexcept : engine_(find_engine()) {
+    uncharged_work() noexcept : engine_(usable_engine()) {
         ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
         if (engine_ != nullptr) engine_->pause(+1);
     }
     ~uncharged_work() {

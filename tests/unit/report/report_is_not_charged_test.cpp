@@ -49,6 +49,10 @@ TEST_CASE("report: writing one changes no number of an open window") {
         const allocscope::snapshot change = alive.difference_from(allocscope::snapshot{});
         has_written = to_text(change, wanted).empty();
     }));
+    CHECK(is_free_of_charge([&] { has_written = !alive.filter({}).empty(); }));
+    CHECK(is_free_of_charge(
+        [&] { has_written = !alive.group_by(allocscope::group_key::type).empty(); }));
+    CHECK(has_written);
     CHECK(is_free_of_charge([&] { alive = allocscope::snapshot{}; }));
     // And the check can fail.
     CHECK_FALSE(is_free_of_charge([] { ::operator delete(::operator new(8)); }));

@@ -1,0 +1,35 @@
+// pause_recording.hpp - while one exists, no window is charged with what its thread allocates.
+//
+// Room:     link (floor 1), malloc-safe
+// Called:   by the user, and around what allocscope itself allocates
+// Threads:  the thread that makes an object also destroys it
+// Memory:   none
+
+#ifndef ALLOCSCOPE_LINK_PAUSE_RECORDING_HPP
+#define ALLOCSCOPE_LINK_PAUSE_RECORDING_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// While an object of this class lives, what its thread allocates is charged to nobody. Frees are
+// still seen. Objects may be nested.
+class pause_recording {
+public:
+    [[nodiscard]] pause_recording() noexcept : engine_(detail::usable_engine()) {
+        if (engine_ != nullptr) engine_->pause(+1);
+    }
+    ~pause_recording() {
+        if (engine_ != nullptr) engine_->pause(-1);
+    }
+    pause_recording(const pause_recording&) = delete;
+    pause_recording& operator=(const pause_recording&) = delete;
+
+private:
+    const detail::engine* engine_;
+};
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_LINK_PAUSE_RECORDING_HPP

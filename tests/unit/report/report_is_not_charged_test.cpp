@@ -1,5 +1,7 @@
 // What allocscope allocates for a report is charged to no window.
 
+#include "../../support/escape.hpp"
+
 #include <allocscope/allocscope.hpp>
 #include <allocscope/report.hpp>
 
@@ -68,7 +70,7 @@ TEST_CASE("report: rows on a stream allocate nothing of their own") {
         int_type overflow(int_type byte) override { return traits_type::not_eof(byte); }
     };
     allocscope::scope window{"rows"};
-    const auto kept = std::make_unique<int>(5);
+    const std::unique_ptr<int> kept{allocscope_test::opaque(new int{5})};
     const allocscope::snapshot alive = window.stats();
     silent_buffer buffer;
     std::ostream out{&buffer};

@@ -249,6 +249,12 @@ inline const char* engine_refusal(const engine* found) noexcept {
     return found->abi_version == ALLOCSCOPE_ABI_VERSION ? "" : engine_is_another_version;
 }
 
+// The engine if this translation unit can use it, otherwise null.
+inline const engine* usable_engine() noexcept {
+    const engine* found = find_engine();
+    return engine_refusal(found)[0] == '\0' ? found : nullptr;
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
@@ -972,6 +978,11 @@ public:
     // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws
     // report_error. Needs <allocscope/report.hpp>.
     void save(const char* path) const;
+    // The same for a std::string or a std::filesystem::path.
+    template <class Path>
+    auto save(const Path& path) const -> decltype(path.c_str(), void()) {
+        save(path.c_str());
+    }
 
     // For the engine: takes over one reference.
     explicit snapshot(detail::snapshot_data* data) noexcept : data_(data) {}
@@ -1399,6 +1410,34 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_CHECK_RESULT_HPP
 
+// pause_recording.hpp - while one exists, no window is charged with what its thread allocates.
+
+#ifndef ALLOCSCOPE_LINK_PAUSE_RECORDING_HPP
+#define ALLOCSCOPE_LINK_PAUSE_RECORDING_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// While an object of this class lives, no window is charged with what its thread allocates. Frees
+// are still seen. Objects may be nested. The thread that made an object must destroy it.
+class pause_recording {
+public:
+    [[nodiscard]] pause_recording() noexcept : engine_(detail::usable_engine()) {
+        if (engine_ != nullptr) engine_->pause(+1);
+    }
+    ~pause_recording() {
+        if (engine_ != nullptr) engine_->pause(-1);
+    }
+    pause_recording(const pause_recording&) = delete;
+    pause_recording& operator=(const pause_recording&) = delete;
+
+private:
+    const detail::engine* engine_;
+};
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_LINK_PAUSE_RECORDING_HPP
+
 // refusals.hpp - snapshots of windows that record nothing; each says why.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_REFUSALS_HPP
@@ -1502,28 +1541,9 @@ snapshot track(Work&& work) {
     return window.stop();
 }
 
-// While an object of this class lives, no window is charged with what its thread allocates. Frees
-// are still seen. Objects may be nested. The thread that made an object must destroy it.
-class pause_recording {
-public:
-    [[nodiscard]] pause_recording() noexcept;
-    ~pause_recording();
-    pause_recording(const pause_recording&) = delete;
-    pause_recording& operator=(const pause_recording&) = delete;
-
-private:
-    const detail::engine* engine_;
-};
-
 // definitions
 
 namespace detail {
-
-// The engine if this translation unit can use it, otherwise null.
-inline const engine* usable_engine() noexcept {
-    const engine* found = find_engine();
-    return engine_refusal(found)[0] == '\0' ? found : nullptr;
-}
 
 // A snapshot without rows that says why nothing was recorded.
 inline snapshot snapshot_without_window(const engine* used) noexcept {
@@ -1588,13 +1608,6 @@ inline snapshot stats_and_forget() {
 }
 inline snapshot stop() {
     return detail::snapshot_of_process(detail::after_stats::end);
-}
-
-inline pause_recording::pause_recording() noexcept : engine_(detail::usable_engine()) {
-    if (engine_ != nullptr) engine_->pause(+1);
-}
-inline pause_recording::~pause_recording() {
-    if (engine_ != nullptr) engine_->pause(-1);
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -28810,9 +28823,8 @@ namespace detail {
 
 class uncharged_work {
 public:
-    uncharged_work() noexcept : engine_(find_engine()) {
+    uncharged_work() noexcept : engine_(usable_engine()) {
         ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
         if (engine_ != nullptr) engine_->pause(+1);
     }
     ~uncharged_work() {
@@ -33115,10 +33127,7 @@ inline const char* malloc_refusal() noexcept {
 }
 
 inline const char* attaching_refusal(const engine* found) noexcept {
-    if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
-    found->pause(+1);  // no window is charged with what the C library allocates here
     prepare_walks_for_forks();
-    found->pause(-1);
     if (!walk_permit{}.is_granted()) {
         return "a lock of the loader belongs to a thread of the parent: this process was forked by"
                " other means than fork(), while that thread attached or detached hooks";
@@ -33133,35 +33142,46 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     return malloc_refusal();
 }
 
-}  // namespace detail
-
-inline attached_hooks attach_hooks() noexcept {
-    using purpose = detail::walk_request::purpose;
+inline attached_hooks attach_now(const engine* found) noexcept {
+    using purpose = walk_request::purpose;
     attached_hooks result;
-    const detail::engine* const found = detail::find_engine();
-    result.refusal = detail::attaching_refusal(found);
+    result.refusal = attaching_refusal(found);
     if (result.refusal[0] != '\0') return result;
-    detail::is_chosen_for_attaching.store(true, detail::memory_order::release);
-    detail::find_attached_functions();
+    is_chosen_for_attaching.store(true, memory_order::release);
+    find_attached_functions();
     // Earlier views do not know that malloc is hooked: a boundary makes each thread refresh its
     // view.
-    if (detail::process.entry.word() != 0) {
+    if (process.entry.word() != 0) {
         options numbers;
         numbers.record = recording::counters;
         found->close_window(found->open_window("attach_hooks", numbers));
     }
-    detail::walk_modules(purpose::attach);
-    detail::process.look_for_modules.store(&detail::look_for_modules_now,
-                                           detail::memory_order::release);
+    walk_modules(purpose::attach);
+    process.look_for_modules.store(&look_for_modules_now, memory_order::release);
     // Repeated until the loader's lookups that were under way have written what they found.
-    detail::walk_request last = detail::walk_modules(purpose::look);
+    walk_request last = walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
-        last = detail::walk_modules(purpose::look);
+        last = walk_modules(purpose::look);
     }
     result.is_attached = true;
     result.words = last.changed;
     result.words_of_others = last.of_others;
     result.words_refused = last.not_written;
+    return result;
+}
+
+}  // namespace detail
+
+inline attached_hooks attach_hooks() noexcept {
+    const detail::engine* const found = detail::find_engine();
+    attached_hooks result;
+    result.refusal = detail::engine_refusal(found);
+    if (result.refusal[0] != '\0') return result;
+    // Nobody is charged for what the C library allocates meanwhile. If hooks are attached already,
+    // they see it.
+    found->pause(+1);
+    result = detail::attach_now(found);
+    found->pause(-1);
     return result;
 }
 
@@ -36968,7 +36988,10 @@ private:
 inline path_target target_for(const char* path) noexcept {
     return path_target{path};
 }
-inline path_target target_for(const std::string& path) noexcept {
+// For std::string and std::filesystem::path. No conversion may be needed: the target only points to
+// the text of the path.
+template <class Path>
+auto target_for(const Path& path) noexcept -> decltype(path_target{path.c_str()}) {
     return path_target{path.c_str()};
 }
 inline descriptor_target target_for(int descriptor) noexcept {
@@ -43831,6 +43854,7 @@ private:
 }  // namespace detail
 
 inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    const pause_recording quietly;
     return detail::grouping::made(detail::shown_stacks{*this}, key, order);
 }
 
@@ -44961,6 +44985,11 @@ inline void write_text(const snapshot& rows, const char* path, const text_option
     detail::put_text_or_throw(rows, path, wanted);
 }
 
+inline void write_text(const snapshot& rows, const std::string& path,
+                       const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, path.c_str(), wanted);
+}
+
 // Writes to an open descriptor, which stays open.
 inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
     detail::put_text_or_throw(rows, descriptor, wanted);
@@ -44985,6 +45014,10 @@ void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
 inline bool write_text(const snapshot& rows, const char* path, std::string& error,
                        const text_options& wanted = {}) {
     return detail::try_put_text(rows, path, error, wanted);
+}
+inline bool write_text(const snapshot& rows, const std::string& path, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, path.c_str(), error, wanted);
 }
 inline bool write_text(const snapshot& rows, int descriptor, std::string& error,
                        const text_options& wanted = {}) {
@@ -46400,6 +46433,9 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
     return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
+inline bool load_snapshot(const std::string& path, snapshot& into, std::string& error) {
+    return load_snapshot(path.c_str(), into, error);
+}
 
 // Loads from the bytes of such a file, which are copied.
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
@@ -46421,6 +46457,9 @@ inline snapshot load_snapshot(const char* path) {
     std::string error;
     if (!load_snapshot(path, loaded, error)) detail::raise_report_error(error);
     return loaded;
+}
+inline snapshot load_snapshot(const std::string& path) {
+    return load_snapshot(path.c_str());
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -13,8 +13,8 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// While an object of this class lives, what its thread allocates is charged to nobody. Frees are
-// still seen. Objects may be nested.
+// While an object of this class lives, no window is charged with what its thread allocates. Frees
+// are still seen. Objects may be nested. The thread that made an object must destroy it.
 class pause_recording {
 public:
     [[nodiscard]] pause_recording() noexcept : engine_(detail::usable_engine()) {

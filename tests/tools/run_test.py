@@ -4,6 +4,7 @@
 program's own output, input, signals and environment stay as they are.
 """
 import fcntl
+import gzip
 import json
 import os
 import pathlib
@@ -244,6 +245,29 @@ def writes_every_format(recorder, program):
     assert "the window only counted, so there are no stacks" in done.stderr, done.stderr
 
 
+def keeps_secrets(recorder, program):
+    """Arguments, the environment and the contents of the heap are in no report; nobody else may
+    read it."""
+    command = ["sh", "-c", "exec \"$0\" wait-not secret-argument", program]
+    before = os.umask(0)
+    for ending in ("txt", "json", "csv", "allocscope", "folded", "speedscope.json", "dhat.json",
+                   "heaptrack", "massif", "callgrind", "html", "pb.gz"):
+        for options in ([], ["--include-cmdline"]):
+            path = recorder.folder / f"secret.{ending}"
+            recorder.run(command, *options, "--output", path, "--every", "100", code=4,
+                         env={**os.environ, "SECRET": "secret-variable"})
+            written = path.read_bytes()
+            if ending == "pb.gz":
+                written = gzip.decompress(written)
+            assert path.stat().st_mode & 0o777 == 0o600, ending
+            assert b"secret-variable" not in written, ending
+            assert b"secret-argument" not in written or options, ending
+            has_command = ending not in ("csv", "folded", "speedscope.json", "txt")
+            assert not has_command or not options or b"secret-argument" in written, ending
+            path.unlink()
+    os.umask(before)
+
+
 def says_what_is_wrong(program):
     refuses([], "no command is given", "allocscope run [options] -- COMMAND")
     refuses(["--"], "no command is given")
@@ -271,6 +295,8 @@ def says_what_is_wrong(program):
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
             ALLOCSCOPE_RECORD="all")
     refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
+    refuses(["--output", "/no/such/folder/heap.txt", program], '"/no/such/folder/heap.txt"',
+            'to "/no/such/folder/": No such file or directory')
     refuses(["--executable", "/no/such/file", program], '"/no/such/file"', "No such file")
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
@@ -283,14 +309,13 @@ def says_what_is_wrong(program):
 
 def shows_what_it_cannot_write(recorder, program):
     """A program may have run for hours; the report is not lost with its file."""
-    for path, reason in (("/no/such/folder/heap", "No such file or directory"),
-                         ("/dev/full", "No space left on device")):
-        done = recorder.run([program], "--output", path, "--format=csv", code=4)
-        said = f"cannot write report to '{path}': {reason}; the report follows as text\n"
-        assert said in done.stderr, done.stderr
-        report = done.stderr[done.stderr.index(said):]
-        assert "allocated         150 objects" in report, report
-        assert re.search(r"\d+ +\d+ B +[0-9.]+% .*keep", report), report
+    done = recorder.run([program], "--output", "/dev/full", "--format=csv", code=4)
+    said = ("cannot write report to '/dev/full': No space left on device; the report follows as"
+            " text\n")
+    assert said in done.stderr, done.stderr
+    report = done.stderr[done.stderr.index(said):]
+    assert "allocated         150 objects" in report, report
+    assert re.search(r"\d+ +\d+ B +[0-9.]+% .*keep", report), report
 
 
 def says_that_help_was_not_written():
@@ -768,6 +793,7 @@ def main():
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
         writes_every_format(recorder, program)
+        keeps_secrets(recorder, program)
         keeps_the_code_when_nobody_reads(program)
         records_with_closed_descriptors(recorder, program)
         draws_a_live_view(recorder, program)

@@ -74,9 +74,11 @@ void program_report::add(const memory_moment& memory) {
     }
 }
 
-// Of the first program as it was typed; the others have been started by it.
+// Of the first program as it was typed; the others have been started by it. Its arguments may be
+// secret, and reports are passed on.
 std::string program_report::command_line() const {
     if (index_ != 0) return program_.path;
+    if (!wanted_.includes_arguments) return wanted_.command[0];
     std::string line;
     for (const std::string& word : wanted_.command) line += (line.empty() ? "" : " ") + word;
     return line;

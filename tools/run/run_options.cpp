@@ -47,6 +47,8 @@ const char* const run_help =
     "  --executable PATH                 the file to run, if it is not COMMAND found along PATH\n"
     "  --details                         what was alive at the peak, how long objects lived and\n"
     "                                    which were temporary; slower\n"
+    "  --include-cmdline                 also write the arguments of COMMAND into the report,\n"
+    "                                    which may be secret\n"
     "  --summary                         one line of totals on stderr\n"
     "\n"
     "An option can also be given in the environment, as ALLOCSCOPE_SAMPLE_BYTES=64K.\n"
@@ -96,10 +98,18 @@ std::string read_frames(const std::string& text, run_options& into) {
     return problem;
 }
 
+// The program may run for hours, so it does not begin when its report has no place to go.
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
-    if (!text.empty()) return {};
-    return "--output is empty; it must be a path";
+    if (text.empty()) return "--output is empty; it must be a path";
+    const std::size_t slash = text.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : text.substr(0, slash + 1);
+    if (folder.find('%') != std::string::npos || ::access(text.c_str(), F_OK) == 0) return {};
+    if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+    const int reason = errno;
+    return "--output is \"" + text + "\", and nothing can be written to " +
+           (slash == std::string::npos ? "this folder" : "\"" + folder + "\"") + ": " +
+           std::strerror(reason);
 }
 
 std::string read_format(const std::string& text, run_options& into) {
@@ -159,22 +169,27 @@ std::string read_live(const std::string& text, run_options& into) {
            "it";
 }
 
-std::string read_details(const std::string& text, run_options& into) {
-    into.record.details = text == "1";
+// Of options without a value; a variable has one.
+std::string read_flag(const char* variable, const std::string& text, bool& into) {
+    into = text == "1";
     if (text == "1" || text == "0") return {};
-    return "ALLOCSCOPE_DETAILS is \"" + text + "\"; it must be 0 or 1";
+    return std::string{variable} + " is \"" + text + "\"; it must be 0 or 1";
+}
+
+std::string read_details(const std::string& text, run_options& into) {
+    return read_flag("ALLOCSCOPE_DETAILS", text, into.record.details);
 }
 
 std::string read_summary(const std::string& text, run_options& into) {
-    into.is_summary = text == "1";
-    if (text == "1" || text == "0") return {};
-    return "ALLOCSCOPE_SUMMARY is \"" + text + "\"; it must be 0 or 1";
+    return read_flag("ALLOCSCOPE_SUMMARY", text, into.is_summary);
 }
 
 std::string read_memory(const std::string& text, run_options& into) {
-    into.explains_memory = text == "1";
-    if (text == "1" || text == "0") return {};
-    return "ALLOCSCOPE_MEMORY is \"" + text + "\"; it must be 0 or 1";
+    return read_flag("ALLOCSCOPE_MEMORY", text, into.explains_memory);
+}
+
+std::string read_include_cmdline(const std::string& text, run_options& into) {
+    return read_flag("ALLOCSCOPE_INCLUDE_CMDLINE", text, into.includes_arguments);
 }
 
 struct option {
@@ -198,6 +213,7 @@ constexpr option all_options[] = {
     {"--details", "ALLOCSCOPE_DETAILS", read_details, false},
     {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
     {"--memory", "ALLOCSCOPE_MEMORY", read_memory, false},
+    {"--include-cmdline", "ALLOCSCOPE_INCLUDE_CMDLINE", read_include_cmdline, false},
     {"--live", "ALLOCSCOPE_LIVE", read_live, false},
 };
 

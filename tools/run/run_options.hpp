@@ -21,11 +21,12 @@ struct run_options {
     const report_format* format = allocscope::detail::format_named("text");
     bool is_summary = false;
     bool explains_memory = false;
-    bool is_live = false;       // a screen of what is alive, instead of reports meanwhile
-    double every_seconds = -1;  // < 0: only at the end
-    int report_signal = 0;      // 0: none
-    std::string file;           // what is executed when it is not command[0] along PATH
-    arguments library_frames;   // patterns: see types/frame_rule.hpp
+    bool includes_arguments = false;  // the report has the whole command line
+    bool is_live = false;             // a screen of what is alive, instead of reports meanwhile
+    double every_seconds = -1;        // < 0: only at the end
+    int report_signal = 0;            // 0: none
+    std::string file;                 // what is executed when it is not command[0] along PATH
+    arguments library_frames;         // patterns: see types/frame_rule.hpp
     arguments command;
 };
 

@@ -5774,7 +5774,8 @@ struct paths_of_build_id {
     paths_of_build_id(arena& memory, const detail::build_id& id) {
         char digits[2 * detail::build_id::longest];
         for (std::size_t i = 0; i < 2 * id.size; ++i) {
-            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+            const unsigned byte = id.bytes[i / 2];
+            digits[i] = "0123456789abcdef"[byte >> (i % 2 == 0 ? 4U : 0U) & 15U];
         }
         const text name{digits, 2 * id.size};
         if (name.empty()) return;
@@ -8047,6 +8048,9 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 // gate.hpp - one word that says whether and how hooks record, and the facts behind it.
 
@@ -8218,6 +8222,42 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_GATE_HPP
 
+// thread_wait.hpp - waits for what another thread does soon, whatever its priority.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_WAIT_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_WAIT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class thread_wait {
+public:
+    // Keeps errno. Is no cancellation point, which nanosleep() is.
+    void once() noexcept {
+        if (yields_ < most_yields) {
+            ++yields_;
+            ::sched_yield();
+            return;
+        }
+        const int saved_errno = errno;
+        const timespec pause{0, 50'000};
+        ::syscall(SYS_nanosleep, &pause, nullptr);
+        errno = saved_errno;
+    }
+
+private:
+    static constexpr std::uint32_t most_yields = 100;
+
+    std::uint32_t yields_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_WAIT_HPP
+
 // child_mark.hpp - tells a process that it was forked, by any means, without a system call.
 
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
@@ -8255,7 +8295,8 @@ public:
         if (state == nullptr) return false;
         std::uint32_t seen = wiped;
         if (state->compare_exchange_strong(seen, claimed)) return true;
-        while (state->load(memory_order::acquire) == claimed) ::sched_yield();
+        thread_wait waiting;
+        while (state->load(memory_order::acquire) == claimed) waiting.once();
         return false;
     }
     void settle() noexcept {
@@ -13829,9 +13870,6 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <limits.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 // thread_identity.hpp - which thread this is, and whether another one still runs.
 
@@ -14037,10 +14075,11 @@ inline unsettled_sum unsettled_of(const thread_state& thread, const open_window&
     constexpr int most_tries = 1000;
     const unmasked_shares* more = existing_more_shares(thread);
     unsettled_sum sum;
+    thread_wait waiting;
     for (int i = 0; more != nullptr && i < most_tries; ++i) {
         const std::uint32_t before = more->settlings.load(memory_order::acquire);
         if ((before & 1U) != 0) {
-            ::sched_yield();
+            waiting.once();
             continue;
         }
         sum = {};
@@ -17815,6 +17854,7 @@ public:
             each.question.is_of_this_reading = false;
         }
         std::uint64_t gives_up_at = 0;
+        thread_wait waiting;
         for (std::uint32_t round = 0; !read_those_left(); ++round) {
             const std::uint64_t now = monotonic_ns();
             if (gives_up_at == 0) gives_up_at = now + patience_ns;
@@ -17822,7 +17862,7 @@ public:
                 read_the_rest(doubt);
                 break;
             }
-            wait(round);
+            wait(round, waiting);
         }
         return sums_;
     }
@@ -17832,10 +17872,10 @@ private:
 
     // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
     // the processor, which other threads may then keep for milliseconds.
-    static void wait(std::uint32_t round) noexcept {
+    static void wait(std::uint32_t round, thread_wait& waiting) noexcept {
         constexpr std::uint32_t short_rounds = 100;
         if (round >= short_rounds) {
-            ::sched_yield();
+            waiting.once();
             return;
         }
         for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
@@ -32679,9 +32719,10 @@ inline void before_fork_of_walker() noexcept {
     own_walks.is_alone = false;
     const std::uint64_t here = own_process();
     std::uint64_t forking = walks_now.forking.load();
+    thread_wait waiting;
     while (is_another_forking(forking, here) ||
            !walks_now.forking.compare_exchange_weak(forking, own_thread_in(here))) {
-        ::sched_yield();
+        waiting.once();
         forking = walks_now.forking.load();
     }
     // A walk takes far less, but its thread may have to wait for a processor. If fork() is called
@@ -32690,7 +32731,7 @@ inline void before_fork_of_walker() noexcept {
     const std::uint64_t begin = monotonic_ns();
     while (count_of_walks(walks_now.walks.load()) > own_walks.walks) {
         if (monotonic_ns() - begin >= patience) return;
-        ::sched_yield();
+        waiting.once();
     }
     own_walks.is_alone = true;
 }
@@ -32711,11 +32752,12 @@ class walk_permit {
 public:
     walk_permit() noexcept {
         const std::uint64_t here = own_process();
+        thread_wait waiting;
         while (enter(here)) {
             is_granted_ = !is_another_forking(walks_now.forking.load(), here);
             if (is_granted_) return;
             leave();
-            ::sched_yield();
+            waiting.once();
         }
     }
     ~walk_permit() {

@@ -23,12 +23,12 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/thread_identity.hpp>
+#include <allocscope/platform/thread_wait.hpp>
 #include <allocscope/state/process_state.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t
 
 #include <pthread.h>  // pthread_atfork
-#include <sched.h>    // sched_yield
 #include <unistd.h>   // getpid
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -75,9 +75,10 @@ inline void before_fork_of_walker() noexcept {
     own_walks.is_alone = false;
     const std::uint64_t here = own_process();
     std::uint64_t forking = walks_now.forking.load();
+    thread_wait waiting;
     while (is_another_forking(forking, here) ||
            !walks_now.forking.compare_exchange_weak(forking, own_thread_in(here))) {
-        ::sched_yield();
+        waiting.once();
         forking = walks_now.forking.load();
     }
     // A walk takes far less, but its thread may have to wait for a processor. If fork() is called
@@ -86,7 +87,7 @@ inline void before_fork_of_walker() noexcept {
     const std::uint64_t begin = monotonic_ns();
     while (count_of_walks(walks_now.walks.load()) > own_walks.walks) {
         if (monotonic_ns() - begin >= patience) return;
-        ::sched_yield();
+        waiting.once();
     }
     own_walks.is_alone = true;
 }
@@ -107,11 +108,12 @@ class walk_permit {
 public:
     walk_permit() noexcept {
         const std::uint64_t here = own_process();
+        thread_wait waiting;
         while (enter(here)) {
             is_granted_ = !is_another_forking(walks_now.forking.load(), here);
             if (is_granted_) return;
             leave();
-            ::sched_yield();
+            waiting.once();
         }
     }
     ~walk_permit() {

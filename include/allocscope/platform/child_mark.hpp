@@ -16,11 +16,11 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/thread_wait.hpp>
 
 #include <cerrno>   // errno
 #include <cstdint>  // uint32_t
 
-#include <sched.h>     // sched_yield
 #include <sys/mman.h>  // madvise
 
 ALLOCSCOPE_COLD_BEGIN
@@ -55,7 +55,8 @@ public:
         if (state == nullptr) return false;
         std::uint32_t seen = wiped;
         if (state->compare_exchange_strong(seen, claimed)) return true;
-        while (state->load(memory_order::acquire) == claimed) ::sched_yield();
+        thread_wait waiting;
+        while (state->load(memory_order::acquire) == claimed) waiting.once();
         return false;
     }
     void settle() noexcept {

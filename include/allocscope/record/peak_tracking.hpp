@@ -28,13 +28,12 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/thread_wait.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t
-
-#include <sched.h>  // sched_yield
 
 ALLOCSCOPE_RARE_BEGIN
 
@@ -200,10 +199,11 @@ inline unsettled_sum unsettled_of(const thread_state& thread, const open_window&
     constexpr int most_tries = 1000;
     const unmasked_shares* more = existing_more_shares(thread);
     unsettled_sum sum;
+    thread_wait waiting;
     for (int i = 0; more != nullptr && i < most_tries; ++i) {
         const std::uint32_t before = more->settlings.load(memory_order::acquire);
         if ((before & 1U) != 0) {
-            ::sched_yield();
+            waiting.once();
             continue;
         }
         sum = {};

@@ -68,7 +68,8 @@ struct paths_of_build_id {
     paths_of_build_id(arena& memory, const detail::build_id& id) {
         char digits[2 * detail::build_id::longest];
         for (std::size_t i = 0; i < 2 * id.size; ++i) {
-            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+            const unsigned byte = id.bytes[i / 2];
+            digits[i] = "0123456789abcdef"[byte >> (i % 2 == 0 ? 4U : 0U) & 15U];
         }
         const text name{digits, 2 * id.size};
         if (name.empty()) return;

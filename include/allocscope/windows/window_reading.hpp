@@ -27,6 +27,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/page_list.hpp>
+#include <allocscope/platform/thread_wait.hpp>
 #include <allocscope/record/answer_reading.hpp>
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -38,8 +39,6 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
-
-#include <sched.h>  // sched_yield
 
 ALLOCSCOPE_RARE_BEGIN
 
@@ -95,6 +94,7 @@ public:
             each.question.is_of_this_reading = false;
         }
         std::uint64_t gives_up_at = 0;
+        thread_wait waiting;
         for (std::uint32_t round = 0; !read_those_left(); ++round) {
             const std::uint64_t now = monotonic_ns();
             if (gives_up_at == 0) gives_up_at = now + patience_ns;
@@ -102,7 +102,7 @@ public:
                 read_the_rest(doubt);
                 break;
             }
-            wait(round);
+            wait(round, waiting);
         }
         return sums_;
     }
@@ -112,10 +112,10 @@ private:
 
     // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
     // the processor, which other threads may then keep for milliseconds.
-    static void wait(std::uint32_t round) noexcept {
+    static void wait(std::uint32_t round, thread_wait& waiting) noexcept {
         constexpr std::uint32_t short_rounds = 100;
         if (round >= short_rounds) {
-            ::sched_yield();
+            waiting.once();
             return;
         }
         for (int i = 0; i < 20; ++i) __builtin_ia32_pause();

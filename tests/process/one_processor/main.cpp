@@ -1,0 +1,88 @@
+// Danger: a thread that waits for another one in a loop waits for ever, if both share a processor
+// and the other one never runs: it has a lower priority (SCHED_FIFO).
+
+#include "../../support/escape.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <sched.h>
+
+using namespace allocscope_test;
+
+namespace {
+
+constexpr unsigned thread_count = 8;
+constexpr unsigned rounds = 200000;
+constexpr unsigned slots = 64;
+
+std::atomic<void*> shared[slots];
+
+// Blocks go from thread to thread, so most are freed by another one than the one that asked.
+void exchange(unsigned first) {
+    for (unsigned i = 0; i < rounds; ++i) {
+        release(shared[(first + i * 7) % slots].exchange(allocate(24 + i % 100)));
+    }
+}
+
+void share_one_processor() {
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    unsigned first = 0;
+    while (!CPU_ISSET(first, &allowed)) ++first;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(first, &only);
+    ALLOCSCOPE_EXPECT(sched_setaffinity(0, sizeof only, &only) == 0);
+}
+
+// Without the privilege all threads have the usual priority, and the test asks for less.
+void prefer_this_thread() {
+    sched_param wanted{};
+    wanted.sched_priority = 1;
+    static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted));
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    share_one_processor();
+    allocscope::scope window{"one processor"};
+    std::atomic<bool> is_over{false};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < thread_count; ++i) {
+        threads.emplace_back([i] {
+            if (i == 0) prefer_this_thread();
+            exchange(i);
+        });
+    }
+    // Windows and snapshots have to do with all threads.
+    std::thread reader{[&window, &is_over] {
+        prefer_this_thread();
+        while (!is_over) {
+            const allocscope::scope inner{"inner"};
+            static_cast<void>(window.counts());
+            static_cast<void>(inner.stats());
+            sched_yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+    }};
+    for (std::thread& each : threads) each.join();
+    is_over = true;
+    reader.join();
+    for (std::atomic<void*>& each : shared) release(each.exchange(nullptr));
+    const allocscope::snapshot end = window.stats();
+    const auto& totals = end.info().totals;
+    ALLOCSCOPE_EXPECT(totals.allocations >= std::uint64_t{thread_count} * rounds);
+    ALLOCSCOPE_EXPECT_EQUAL(end.info().loss_count, 0);
+    ALLOCSCOPE_EXPECT(totals.live_objects() < 64);  // of the standard library's threads
+    return verdict();
+}

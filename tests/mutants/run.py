@@ -3,8 +3,8 @@
 Shows that the tests can fail. For each mutant of mutants.toml the headers are copied, one line is
 changed, the hooks and the tests that are named are compiled against the copy and run: at least one
 has to fail, or come to no end. The same tests must pass with the headers as they are, built in the
-same way: -O1 for the hooks and the process tests. Takes about half a minute of processor time for
-each mutant. The last line is "N killed, N survived"; exit code 0 only when all were killed.
+same way: -O1 for the hooks, and for process tests that do not ask for -O2. Half a minute each of
+processor time. The last line is "N killed, N survived"; exit code 0 only when all were killed.
 """
 import argparse
 import concurrent.futures
@@ -71,6 +71,7 @@ class workshop:
         rules = rule.read_text() if rule.exists() and sources[0].name == "main.cpp" else ""
         rules += "NO_HOOKS" if re.search(r"#\s*include <allocscope/define_once/", text) else ""
         flags = [f'-DALLOCSCOPE_PLUGIN_FOLDER="{folder}"']
+        flags += re.findall(r"\bCOMPILE_OPTIONS (-O\d)", rules)
         if test in BARE:
             flags.append("-fomit-frame-pointer")
         inputs = [compile_object(path, self.include, folder / f"{path.stem}.o", *flags)

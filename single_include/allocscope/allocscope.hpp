@@ -9814,8 +9814,9 @@ public:
         bucket& place = buckets[hash & (bucket_count - 1U)];
         site* first = place.load(memory_order::acquire);
         if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
+        // Another thread may count at the site as soon as it finds it, so by_id() knows it before.
         site* fresh = make_site(arena, hash, frames, frame_count, tag);
-        if (fresh == nullptr) return nullptr;
+        if (fresh == nullptr || !index(arena, fresh)) return nullptr;
         site* seen = first;
         for (;;) {
             fresh->next.store(seen, memory_order::relaxed);
@@ -9824,11 +9825,10 @@ public:
             if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
         }
-        index(arena, fresh);
         return fresh;
     }
 
-    // The site with this number; null for site 0, and when there was no memory to index the site.
+    // The site with this number; null for site 0.
     ALLOCSCOPE_FAST_PATH const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
         const site_slot* chunk = chunks_[id / chunk_sites].load(memory_order::acquire);
@@ -9903,15 +9903,16 @@ private:
         return fresh;
     }
 
-    void index(page_arena& arena, const site* fresh) noexcept {
+    bool index(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
         site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {
             auto* made = static_cast<site_slot*>(arena.allocate(chunk_sites * sizeof(site_slot)));
-            if (made == nullptr) return;
+            if (made == nullptr) return false;
             if (place.compare_exchange_strong(chunk, made, memory_order::acq_rel)) chunk = made;
         }
         chunk[fresh->id % chunk_sites].store(fresh, memory_order::release);
+        return true;
     }
 
     atomic<bucket*> buckets_{nullptr};

@@ -82,6 +82,28 @@ TEST_CASE("site_table: threads that bring the same stacks at once agree on the s
     arena.release();
 }
 
+TEST_CASE(
+    "site_table: a site that a thread finds has its number, also while another one makes it") {
+    static site_table table;
+    page_arena arena;
+    constexpr std::uintptr_t stacks = 200000;
+    std::uint32_t unknown[2] = {};
+    std::vector<std::thread> threads;
+    for (std::uint32_t& mine : unknown) {
+        threads.emplace_back([&mine, &arena] {
+            for (std::uintptr_t i = 0; i < stacks; ++i) {
+                const site* const found =
+                    intern(table, arena, numbered(i), i * 0x9e3779b97f4a7c15U);
+                if (table.by_id(found->id) != found) ++mine;
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    CHECK(unknown[0] + unknown[1] == 0);
+    table.release();
+    arena.release();
+}
+
 TEST_CASE("site_table: when it is full it says so and keeps what it has") {
     static site_table table;
     page_arena arena;

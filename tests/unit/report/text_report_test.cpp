@@ -510,12 +510,16 @@ std::string on_terminal(const snapshot& rows, const char* all, const char* type,
     const int terminal = ::open(::ptsname(screen), O_RDWR | O_NOCTTY);
     if (terminal < 0) return {};
     write_text(rows, terminal);
-    std::string text(65536, '\0');
-    const ssize_t got = ::read(screen, &text[0], text.size());
     ::close(terminal);
+    std::string text;  // the kernel hands it over in pieces, and fails when no more comes
+    char piece[4096];
+    for (ssize_t got = 1; got > 0;) {
+        got = ::read(screen, piece, sizeof piece);
+        if (got > 0) text.append(piece, static_cast<std::size_t>(got));
+    }
     ::close(screen);
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) ::unsetenv(name);
-    return text.substr(0, static_cast<std::size_t>(got));
+    return text;
 }
 
 }  // namespace

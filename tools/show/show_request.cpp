@@ -60,9 +60,13 @@ std::string read_types(const std::string& text, show_request& into) {
     return read_named(text, types_names, into.filter.types);
 }
 
+void choose(shown_as wanted, show_request& into) {
+    into.has_two_tables |= into.as != shown_as::rows && into.as != wanted;
+    into.as = wanted;
+}
+
 std::string read_by(const std::string& text, show_request& into) {
-    into.as = shown_as::groups;
-    into.has_sums = true;
+    choose(shown_as::groups, into);
     return read_named(text, group_names, into.key);
 }
 
@@ -116,14 +120,12 @@ std::string read_least_objects(const std::string& text, show_request& into) {
 }
 
 std::string read_tree(const std::string&, show_request& into) {
-    into.as = shown_as::callees;
-    into.has_tree = true;
+    choose(shown_as::callees, into);
     return {};
 }
 
 std::string read_callers(const std::string&, show_request& into) {
-    into.as = shown_as::callers;
-    into.has_callers = true;
+    choose(shown_as::callers, into);
     return {};
 }
 
@@ -249,7 +251,7 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
         return "a histogram has no trees and no stacks; allocscope show and diff have --tree,"
                " --callers and --frames";
     }
-    if (int{into.has_sums} + int{into.has_tree} + int{into.has_callers} > 1) {
+    if (into.has_two_tables) {
         return "--by, --tree and --callers are three tables; show one after the other";
     }
     if (into.has_order && into.as == shown_as::rows) {

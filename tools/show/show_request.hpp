@@ -20,9 +20,9 @@ struct show_request {
     allocscope::group_key key = allocscope::group_key::place;
     allocscope::stack_value order = allocscope::stack_value::live_bytes;
     bool has_order = false;
-    bool has_sums = false, has_tree = false, has_callers = false;  // which were asked for
-    std::string frame, type, module, thread;                       // parts of names; "" is any
-    allocscope::stack_filter filter;                               // the numbers of it
+    bool has_two_tables = false;              // were asked for
+    std::string frame, type, module, thread;  // parts of names; "" is any
+    allocscope::stack_filter filter;          // the numbers of it
     arguments files;
     bool is_difference = false;  // of two files, what the second has more
     bool is_histogram = false;   // a table of sums, and nothing else

@@ -20,6 +20,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/hooks/attached_hooks.hpp>
 #include <allocscope/link/engine.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/state/process_state.hpp>
 
 #include <cstddef>  // size_t
@@ -108,6 +109,7 @@ inline const char* malloc_refusal() noexcept {
 }
 
 inline const char* attaching_refusal(const engine* found) noexcept {
+    if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
     prepare_walks_for_forks();
     if (!walk_permit{}.is_granted()) {
         return "a lock of the loader belongs to a thread of the parent: this process was forked by"
@@ -123,46 +125,38 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     return malloc_refusal();
 }
 
-inline attached_hooks attach_now(const engine* found) noexcept {
-    using purpose = walk_request::purpose;
+}  // namespace detail
+
+inline attached_hooks attach_hooks() noexcept {
+    using purpose = detail::walk_request::purpose;
     attached_hooks result;
-    result.refusal = attaching_refusal(found);
+    const detail::engine* const found = detail::find_engine();
+    // What the C library allocates meanwhile is charged to no window. If hooks are attached
+    // already, they see it.
+    const pause_recording quietly;
+    result.refusal = detail::attaching_refusal(found);
     if (result.refusal[0] != '\0') return result;
-    is_chosen_for_attaching.store(true, memory_order::release);
-    find_attached_functions();
+    detail::is_chosen_for_attaching.store(true, detail::memory_order::release);
+    detail::find_attached_functions();
     // Earlier views do not know that malloc is hooked: a boundary makes each thread refresh its
     // view.
-    if (process.entry.word() != 0) {
+    if (detail::process.entry.word() != 0) {
         options numbers;
         numbers.record = recording::counters;
         found->close_window(found->open_window("attach_hooks", numbers));
     }
-    walk_modules(purpose::attach);
-    process.look_for_modules.store(&look_for_modules_now, memory_order::release);
+    detail::walk_modules(purpose::attach);
+    detail::process.look_for_modules.store(&detail::look_for_modules_now,
+                                           detail::memory_order::release);
     // Repeated until the loader's lookups that were under way have written what they found.
-    walk_request last = walk_modules(purpose::look);
+    detail::walk_request last = detail::walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
-        last = walk_modules(purpose::look);
+        last = detail::walk_modules(purpose::look);
     }
     result.is_attached = true;
     result.words = last.changed;
     result.words_of_others = last.of_others;
     result.words_refused = last.not_written;
-    return result;
-}
-
-}  // namespace detail
-
-inline attached_hooks attach_hooks() noexcept {
-    const detail::engine* const found = detail::find_engine();
-    attached_hooks result;
-    result.refusal = detail::engine_refusal(found);
-    if (result.refusal[0] != '\0') return result;
-    // Nobody is charged for what the C library allocates meanwhile. If hooks are attached already,
-    // they see it.
-    found->pause(+1);
-    result = detail::attach_now(found);
-    found->pause(-1);
     return result;
 }
 

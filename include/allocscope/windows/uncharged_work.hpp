@@ -11,7 +11,7 @@
 #ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 #define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 
-#include <allocscope/link/engine.hpp>
+#include <allocscope/link/pause_recording.hpp>
 
 #include <pthread.h>  // pthread_setcancelstate
 
@@ -21,19 +21,13 @@ namespace detail {
 
 class uncharged_work {
 public:
-    uncharged_work() noexcept : engine_(usable_engine()) {
-        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-        if (engine_ != nullptr) engine_->pause(+1);
-    }
-    ~uncharged_work() {
-        if (engine_ != nullptr) engine_->pause(-1);
-        ::pthread_setcancelstate(cancel_state_, nullptr);
-    }
+    uncharged_work() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
+    ~uncharged_work() { ::pthread_setcancelstate(cancel_state_, nullptr); }
     uncharged_work(const uncharged_work&) = delete;
     uncharged_work& operator=(const uncharged_work&) = delete;
 
 private:
-    const engine* engine_;
+    pause_recording paused_;
     int cancel_state_ = PTHREAD_CANCEL_ENABLE;
 };
 

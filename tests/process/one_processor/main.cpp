@@ -2,6 +2,7 @@
 // and the other one never runs: it has a lower priority (SCHED_FIFO).
 
 #include "../../support/escape.hpp"
+#include "../../support/one_processor.hpp"
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
@@ -12,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include <pthread.h>
 #include <sched.h>
 
 using namespace allocscope_test;
@@ -32,41 +32,23 @@ void exchange(unsigned first) {
     }
 }
 
-void share_one_processor() {
-    cpu_set_t allowed;
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    unsigned first = 0;
-    while (!CPU_ISSET(first, &allowed)) ++first;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(first, &only);
-    ALLOCSCOPE_EXPECT(sched_setaffinity(0, sizeof only, &only) == 0);
-}
-
-// Without the privilege all threads have the usual priority, and the test asks for less.
-void prefer_this_thread() {
-    sched_param wanted{};
-    wanted.sched_priority = 1;
-    static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted));
-}
-
 }  // namespace
 
 int main() {
     watchdog();
-    share_one_processor();
+    ALLOCSCOPE_EXPECT(share_one_processor());
     allocscope::scope window{"one processor"};
     std::atomic<bool> is_over{false};
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < thread_count; ++i) {
         threads.emplace_back([i] {
-            if (i == 0) prefer_this_thread();
+            if (i == 0) become_real_time();  // without the privilege, the test asks for less
             exchange(i);
         });
     }
     // Windows and snapshots have to do with all threads.
     std::thread reader{[&window, &is_over] {
-        prefer_this_thread();
+        become_real_time();
         while (!is_over) {
             const allocscope::scope inner{"inner"};
             static_cast<void>(window.counts());

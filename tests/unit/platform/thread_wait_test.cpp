@@ -1,3 +1,5 @@
+#include "../../support/one_processor.hpp"
+
 #include <allocscope/platform/thread_wait.hpp>
 
 #include <doctest/doctest.h>
@@ -7,11 +9,12 @@
 #include <cstdint>
 #include <thread>
 
-#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
 using allocscope::detail::thread_wait;
+using allocscope_test::become_real_time;
+using allocscope_test::share_one_processor;
 
 namespace {
 
@@ -19,17 +22,6 @@ std::int64_t own_processor_ms() {
     timespec used{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     return std::int64_t{used.tv_sec} * 1000 + used.tv_nsec / 1000000;
-}
-
-bool share_one_processor() {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
-    std::size_t first = 0;
-    while (!CPU_ISSET(first, &allowed)) ++first;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(first, &only);
-    return sched_setaffinity(0, sizeof only, &only) == 0;
 }
 
 }  // namespace
@@ -42,9 +34,7 @@ TEST_CASE("thread_wait: a thread of a usual priority runs while a real-time thre
         bool is_real_time = false;
         std::int64_t spent_ms = 0;
         std::thread waits{[&] {
-            sched_param wanted{};
-            wanted.sched_priority = 1;
-            is_real_time = pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted) == 0;
+            is_real_time = become_real_time();
             const std::int64_t before_ms = own_processor_ms();
             is_waiting = true;
             thread_wait waiting;

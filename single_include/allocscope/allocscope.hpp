@@ -45075,10 +45075,10 @@ constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byt
 constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
 constexpr std::uint64_t saved_version = 1;
 
-// A new record gets a new letter. The switch of load_snapshot.hpp has all letters, so two equal
-// ones do not compile.
+// A new record gets a new letter. The switch in load_snapshot.hpp has a case for each letter, so a
+// letter that is used twice does not compile.
 enum class saved_tag : unsigned char {
-    text = 't',   // numbered from 1; 0 is ""
+    text = 't',   // numbered from 1; number 0 is ""
     frame = 'f',  // numbered from 0
     stack = 'l',  // the numbers of its frames; numbered from 0
     info = 'i',   // once, before rows and sums
@@ -45089,10 +45089,10 @@ enum class saved_tag : unsigned char {
     module = 'm',
     row = 'r',
     sums = 's',     // what snapshot::stacks() says of one stack
-    merged = 'g',   // of how many windows
+    merged = 'g',   // how many windows were merged
     thread = 'h',   // numbered from 0
     part = 'p',     // what one thread allocated at the stack before it
-    details = 'd',  // of the stack or part before it
+    details = 'd',  // those of the stack or part before it
     end = 'e'       // the checksum of all bytes before it: eight bytes, lowest first
 };
 
@@ -45135,7 +45135,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One record while it is built. The longest has about 40 numbers of at most ten bytes.
+// A record that is being built. The longest has about 40 numbers of at most ten bytes.
 class saved_record {
 public:
     saved_record& operator<<(std::uint64_t number) noexcept {
@@ -45146,7 +45146,7 @@ public:
         bytes_[size_++] = static_cast<char>(number);
         return *this;
     }
-    // An interval, as its distances from a number.
+    // Adds an interval as the distances of its ends from `value`.
     saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
         return *this << value - low << high - value;
     }
@@ -45163,9 +45163,9 @@ private:
 template <class Write>
 class snapshot_saver {
 public:
-    // `write(text)` takes finished bytes; if it returns false, it is not called any more.
+    // `write(text)` takes finished bytes. After it has returned false, it is not called again.
     explicit snapshot_saver(const Write& write) : write_(write) {
-        texts_.number_of("");  // number 0, which is not in the file
+        texts_.number_of("");  // number 0; the file has no record for it
     }
 
     bool save(const shown_stacks& stacks) {
@@ -45176,7 +45176,7 @@ public:
         out_ << version.view();
         add_info(rows, stacks.are_known());
         arena memory;
-        memory.allocate(1);  // else its first block would come and go with each row
+        memory.allocate(1);  // otherwise the arena would get and release a block for each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
             add_row(rows[i], stacks.frames_of_row(i, memory));
@@ -45204,7 +45204,7 @@ private:
     }
     void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
 
-    // Writes the text with its zero byte, so that a reader can use it in place.
+    // A new text is written with its zero byte, so that a reader can use it in place.
     std::uint64_t number_of(const char* shown) {
         const std::size_t before = texts_.size();
         const std::uint64_t number = texts_.number_of(shown);
@@ -45228,7 +45228,7 @@ private:
         return number;
     }
 
-    // Rows and stacks that share their frames share them in the file.
+    // Rows and stacks that share their frames in memory also share them in the file.
     std::uint64_t number_of(const numbered_frames& frames) {
         std::uint64_t& number = place_for(frames);  // from 1
         if (number == 0) {
@@ -45325,7 +45325,7 @@ private:
         put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
     }
 
-    // Adds what rows and stacks share.
+    // Adds the fields that the records of rows and stacks have in common.
     template <class Row>
     saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
         const std::uint64_t stack = number_of(of.frames);
@@ -45415,7 +45415,8 @@ private:
     text_out stack_out_{stack_memory_};
     text_numbers texts_{table_memory_};
     frame_book frames_{table_memory_, frames_differ_by::address};
-    // The numbers of stacks, from 1, by their frames: by where these lie, or their path.
+    // The numbers of stacks, from 1: found by the address of the frames, or by the number of the
+    // path if the source has numbered its paths.
     table<frame_span, std::uint64_t> stacks_{table_memory_};
     list<std::uint64_t> number_of_path_{table_memory_};
     std::uint64_t number_of_no_frames_ = 0;
@@ -45432,8 +45433,8 @@ bool save_snapshot_with(const shown_stacks& stacks, const Write& write) {
 
 }  // namespace detail
 
-// Writes to a path: a new file (mode 0600) replaces the old one; the path has the whole file or
-// none. Returns false if it could not be written; `error` says why. Throws std::bad_alloc.
+// Writes a new file (mode 0600), which replaces the old one only when it is complete. Returns false
+// if it could not be written; `error` says why. Throws std::bad_alloc.
 inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
     const pause_recording quietly;
     auto target = detail::target_for(path);
@@ -45445,7 +45446,7 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
     return false;
 }
 
-// Returns the bytes of such a file.
+// Returns the bytes that save_snapshot() would write.
 inline std::string to_saved_snapshot(const snapshot& rows) {
     const pause_recording quietly;
     std::string bytes;
@@ -45503,7 +45504,7 @@ public:
         at_ += 3;
         return value;
     }
-    // Reads an index into `count` things.
+    // Reads an index, which must be less than `count`.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
@@ -45532,7 +45533,7 @@ public:
     }
 
 private:
-    // Nothing is read after this.
+    // From here on, every field is missing.
     void fail() noexcept {
         is_damaged_ = true;
         at_ = end_;
@@ -45555,7 +45556,7 @@ private:
     bool is_damaged_ = false;
 };
 
-// The number of numbers in these bytes: each ends with a byte below 0x80.
+// How many numbers these bytes have. Each number ends with a byte below 0x80.
 inline std::size_t count_of_numbers(text bytes) noexcept {
     std::size_t longer = 0;
     const char* at = bytes.data();
@@ -45574,7 +45575,7 @@ inline std::size_t count_of_numbers(text bytes) noexcept {
 struct saved_stack {
     text frame_numbers;
     std::size_t frame_count;
-    const snapshot::frame* frames;  // null until somebody needs them
+    const snapshot::frame* frames;  // null until they are needed
 };
 
 struct saved_sums {
@@ -45583,7 +45584,7 @@ struct saved_sums {
     const snapshot::stack_details* details;
 };
 
-// All of it lies in the block of the snapshot, and so does the file.
+// All lists lie in the block of the snapshot, and so does the file.
 struct loaded_parts {
     explicit loaded_parts(arena& memory) noexcept
         : texts(memory),
@@ -45610,12 +45611,12 @@ struct loaded_parts {
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
     list<std::size_t> stack_of_row;
-    list<std::uint32_t> user_frame_of_row;  // also of rows whose frames nobody needs
+    list<std::uint32_t> user_frame_of_row;  // also for rows that get no frames
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
-    bool are_rows_in_order = false;  // as in the snapshot
-    std::size_t rows_left_out = 0;   // the snapshot does not have them
+    bool are_rows_in_order = false;  // the file has them in the order of a snapshot
+    std::size_t rows_left_out = 0;   // how many of them the snapshot does not have
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
@@ -45635,7 +45636,7 @@ inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_s
     return made;
 }
 
-// Reads 95% intervals of objects and bytes, which are stored as distances.
+// Reads the 95% intervals of objects and bytes. They are stored as distances from the numbers.
 template <class Row>
 void read_intervals(saved_fields& from, Row& into) noexcept {
     into.objects_low = into.objects - from.number();
@@ -45644,7 +45645,8 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
     into.bytes_high = into.bytes + from.number();
 }
 
-// Reads what rows and stacks share, except the frames. Returns the number of the stack.
+// Reads the fields that rows and stacks have in common, except the frames. Returns the number of
+// the saved_stack.
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
@@ -45690,7 +45692,7 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     return part;
 }
 
-// Reads what a record says about a stack, except its frames. Returns the number of the frames.
+// Reads what a record says about a stack, except its frames. Returns the number of the saved_stack.
 inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
                                  snapshot::stack& into) noexcept {
     saved_fields fields{record.record};
@@ -45725,7 +45727,7 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
-// The frames of one stack by their numbers, in `memory`. Equal `stack`s have equal frames.
+// The frames of a saved_stack by their numbers, in `memory`. `stack` serves as the path number.
 inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t stack,
                                           arena& memory) {
     const saved_stack& of = parts.stacks[stack];
@@ -45766,8 +45768,8 @@ public:
         ask_for_large_pages(rows_.data(), rows * sizeof(snapshot::row));
     }
 
-    // Keeps only `most` of them: those with most bytes, in a difference with the largest change,
-    // and of equal ones the first. If there are rows already, all are kept.
+    // Keeps only `most` rows: those with the most bytes, in a difference those with the largest
+    // change, and among equal ones the first. Has no effect after the first row.
     void keep_largest(std::size_t most) noexcept {
         if (count_ == 0) most_ = most;
     }
@@ -45787,22 +45789,22 @@ public:
         parts_.user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
     }
 
-    // After the last one.
+    // Call it after the last row.
     void end() {
         if (rows_.size() > most_) choose();
         parts_.are_rows_in_order = is_in_order_;
         parts_.rows_left_out = count_ - rows_.size();
     }
 
-    // Those that are kept, without frames.
+    // The rows that are kept, without frames.
     list<snapshot::row>& kept() noexcept { return rows_; }
-    // The sums of all.
+    // The sums of all rows, including those that are not kept.
     std::uint64_t objects() const noexcept { return objects_; }
     std::uint64_t bytes() const noexcept { return bytes_; }
 
 private:
-    // Whether it is at its place in the order in which save() writes rows. What the order is, the
-    // info says.
+    // Whether the row follows the one before it in the order in which save() writes rows. The info
+    // says which order that is.
     bool comes_next(const snapshot::row& row) const noexcept {
         if (!parts_.has_info) return false;
         if (count_ == 0) return true;
@@ -45813,7 +45815,7 @@ private:
         return size_of_change(row.bytes, parts_.info.is_difference);
     }
 
-    // Forgets all but the largest.
+    // Forgets all but the `most_` largest.
     void choose() {
         arena scratch;
         list<std::uint64_t> sizes{scratch};
@@ -45822,7 +45824,7 @@ private:
         sort(sizes, [](std::uint64_t a, std::uint64_t b) { return a > b; });
         least_ = sizes[most_ - 1];
         has_chosen_ = true;
-        std::size_t equal = 0;  // how many of those with the least are kept
+        std::size_t equal = 0;  // how many rows of size least_ are kept
         while (equal < most_ && sizes[most_ - 1 - equal] == least_) ++equal;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -45845,8 +45847,8 @@ private:
     std::uint64_t objects_ = 0;
     std::uint64_t bytes_ = 0;
     bool is_in_order_ = true;
-    snapshot::row last_{};     // while some are left out
-    std::uint64_t least_ = 0;  // of those that were chosen
+    snapshot::row last_{};     // the last row added, unless all are kept
+    std::uint64_t least_ = 0;  // the smallest size that was chosen
     bool has_chosen_ = false;
 };
 
@@ -46007,7 +46009,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// A sentence about a path that file_reader could not open.
+// Says why file_reader could not open this path.
 inline const char* why_unreadable(const char* path) noexcept {
     struct stat facts {};
     if (path == nullptr) return "a path is needed";
@@ -46038,25 +46040,26 @@ namespace detail {
 
 // --- the file ---
 
-// The parts of a file that the caller needs. The checksum is checked over the whole file; parts
-// that are not needed are not read.
+// The parts of a file that the caller needs. The loader skips the others, but it always checks the
+// checksum of the whole file.
 struct wanted_parts {
-    // How many rows, from the first, get their frames, because those of a million rows take a
-    // gigabyte. Rows without a line always get them: their frames tell what could name the row.
+    // Only this many rows, from the first, get their frames, because the frames of a million rows
+    // take a gigabyte. Rows without a line always get theirs, because these tell what could name
+    // the row.
     std::size_t framed_rows = every_row;
     // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
-    // If true, rows without all of their frames get one, which gave them their place: its path
-    // tells places apart.
+    // If true, each of the other rows gets one frame, the one that gave it its place: two places
+    // may differ only in the path of that frame.
     bool has_user_frames = false;
-    // How many rows, those with most bytes, the snapshot has. The others are left out where they
-    // say no more than the stacks: not of a sampled window, and not if there are no stacks.
+    // The snapshot has only this many rows: those with the most bytes. It has all rows if they say
+    // more than the stacks: in a sampled window, and if the file has no stacks.
     std::size_t kept_rows = every_row;
 };
 
 class snapshot_loader {
 public:
-    // `memory` is the memory of the block.
+    // `memory` belongs to the block that fill() is called with.
     snapshot_loader(arena& memory, const wanted_parts& wanted)
         : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks) {
         parts_ = memory.make<loaded_parts>(memory);
@@ -46081,8 +46084,9 @@ public:
         }
         make_room(file);
         bool has_end = false;
-        // The checksum of the bytes before the current record. Each byte must wait for the one
-        // before it, so the processor can read the record in the meantime.
+        // The checksum of the bytes before the current record. It is added to record by record:
+        // the sum of each byte waits for that of the byte before it, and meanwhile the processor
+        // can read the record.
         saved_checksum sum;
         std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
@@ -46115,7 +46119,7 @@ public:
         rows_->end();
         list<snapshot::row>& rows = rows_->kept();
         const bool is_in_order = parts_->are_rows_in_order;
-        // Where there are no stacks, rows stand for them.
+        // If there are no stacks, the rows are used in their place and need all frames.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -46138,7 +46142,7 @@ public:
         if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
-    // The parts, which lie in the block.
+    // The parts; they lie in the block.
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
@@ -46151,7 +46155,7 @@ private:
         row.user_frame = 0;
     }
 
-    // Reserves memory for as many parts as there are records, so that no list has to grow.
+    // Counts the records and reserves memory for as many parts, so that no list has to grow.
     void make_room(saved_fields file) {
         std::size_t count[256] = {};
         while (!file.is_at_end()) {
@@ -46260,7 +46264,7 @@ private:
             case saved_tag::end:
                 break;
         }
-        return true;  // a record of a newer allocscope
+        return true;  // a newer allocscope wrote this record
     }
 
     bool read_details(saved_fields& from) {
@@ -46300,7 +46304,7 @@ private:
                 ++count;
             }
         } else {
-            count = count_of_numbers(payload);  // frames_of() checks the few that are needed
+            count = count_of_numbers(payload);  // frames_of() checks those that are needed
         }
         if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
         parts_->stacks.push_back({payload, count, nullptr});
@@ -46311,7 +46315,7 @@ private:
         if (parts_->has_info) return false;
         parts_->has_info = true;
         snapshot::window_info& info = parts_->info;
-        read_text(*parts_, from);  // the version that wrote it
+        read_text(*parts_, from);  // the version that wrote the file
         info.name = read_text(*parts_, from);
         info.record = static_cast<recording>(from.index(3));
         info.from = static_cast<threads>(from.index(2));
@@ -46366,7 +46370,7 @@ private:
         return true;
     }
 
-    // Parts that only a newer allocscope distinguishes count as unexplained here.
+    // A part that this version does not know counts as unexplained.
     bool read_memory(saved_fields& from) {
         if (parts_->info.memory != nullptr) return false;
         memory_use& memory = *memory_.make<memory_use>();
@@ -46434,7 +46438,8 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// `parts`, if not null, is set to the contents of the file, which live as long as the snapshot.
+// If `parts` is not null, it is set to the contents of the file. They live as long as
+// the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
@@ -46467,7 +46472,7 @@ inline bool load_snapshot(const std::string& path, snapshot& into, std::string& 
     return load_snapshot(path.c_str(), into, error);
 }
 
-// Loads from the bytes of such a file, which are copied.
+// Loads a snapshot from the bytes of a file. It copies them.
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;
@@ -46505,7 +46510,6 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The functions of the source.
 struct saved_stack_source {
     static const loaded_parts& parts_of(const void* of) noexcept {
         return *static_cast<const loaded_parts*>(of);
@@ -46536,8 +46540,8 @@ struct saved_stack_source {
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
-    // The frames of a stack lie anywhere: fetched are the record that says where, then the bytes,
-    // then the innermost frame, which is the one that no stack before has had.
+    // The frames of a stack may lie anywhere. In three steps this fetches the saved_stack, then the
+    // numbers of its frames, and then the innermost frame: it is the one that no earlier stack had.
     static void expect(const void* of, std::size_t number) noexcept {
         const loaded_parts& parts = parts_of(of);
         if (number + 3 * step_ahead >= parts.sums.size()) return;
@@ -46562,7 +46566,7 @@ private:
     }
 };
 
-// Rows are asked for by their numbers in the file.
+// A source finds rows by their numbers in the file, so the file must have them in order.
 inline bool can_be_source(const loaded_parts& parts) noexcept {
     return parts.has_stacks && parts.are_rows_in_order;
 }

@@ -12,7 +12,7 @@
 // file that is not complete, or not as save() writes it, is refused with a sentence that says what
 // is wrong.
 //
-// A plugin that loads or filters snapshots must release them before it is unloaded.
+// A plugin must release the snapshots that it loaded or filtered before it is unloaded.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
@@ -47,25 +47,26 @@ namespace detail {
 
 // --- the file ---
 
-// The parts of a file that the caller needs. The checksum is checked over the whole file; parts
-// that are not needed are not read.
+// The parts of a file that the caller needs. The loader skips the others, but it always checks the
+// checksum of the whole file.
 struct wanted_parts {
-    // How many rows, from the first, get their frames, because those of a million rows take a
-    // gigabyte. Rows without a line always get them: their frames tell what could name the row.
+    // Only this many rows, from the first, get their frames, because the frames of a million rows
+    // take a gigabyte. Rows without a line always get theirs, because these tell what could name
+    // the row.
     std::size_t framed_rows = every_row;
     // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
-    // If true, rows without all of their frames get one, which gave them their place: its path
-    // tells places apart.
+    // If true, each of the other rows gets one frame, the one that gave it its place: two places
+    // may differ only in the path of that frame.
     bool has_user_frames = false;
-    // How many rows, those with most bytes, the snapshot has. The others are left out where they
-    // say no more than the stacks: not of a sampled window, and not if there are no stacks.
+    // The snapshot has only this many rows: those with the most bytes. It has all rows if they say
+    // more than the stacks: in a sampled window, and if the file has no stacks.
     std::size_t kept_rows = every_row;
 };
 
 class snapshot_loader {
 public:
-    // `memory` is the memory of the block.
+    // `memory` belongs to the block that fill() is called with.
     snapshot_loader(arena& memory, const wanted_parts& wanted)
         : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks) {
         parts_ = memory.make<loaded_parts>(memory);
@@ -90,8 +91,9 @@ public:
         }
         make_room(file);
         bool has_end = false;
-        // The checksum of the bytes before the current record. Each byte must wait for the one
-        // before it, so the processor can read the record in the meantime.
+        // The checksum of the bytes before the current record. It is added to record by record:
+        // the sum of each byte waits for that of the byte before it, and meanwhile the processor
+        // can read the record.
         saved_checksum sum;
         std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
@@ -124,7 +126,7 @@ public:
         rows_->end();
         list<snapshot::row>& rows = rows_->kept();
         const bool is_in_order = parts_->are_rows_in_order;
-        // Where there are no stacks, rows stand for them.
+        // If there are no stacks, the rows are used in their place and need all frames.
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -147,7 +149,7 @@ public:
         if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
-    // The parts, which lie in the block.
+    // The parts; they lie in the block.
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
@@ -160,7 +162,7 @@ private:
         row.user_frame = 0;
     }
 
-    // Reserves memory for as many parts as there are records, so that no list has to grow.
+    // Counts the records and reserves memory for as many parts, so that no list has to grow.
     void make_room(saved_fields file) {
         std::size_t count[256] = {};
         while (!file.is_at_end()) {
@@ -269,7 +271,7 @@ private:
             case saved_tag::end:
                 break;
         }
-        return true;  // a record of a newer allocscope
+        return true;  // a newer allocscope wrote this record
     }
 
     bool read_details(saved_fields& from) {
@@ -309,7 +311,7 @@ private:
                 ++count;
             }
         } else {
-            count = count_of_numbers(payload);  // frames_of() checks the few that are needed
+            count = count_of_numbers(payload);  // frames_of() checks those that are needed
         }
         if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
         parts_->stacks.push_back({payload, count, nullptr});
@@ -320,7 +322,7 @@ private:
         if (parts_->has_info) return false;
         parts_->has_info = true;
         snapshot::window_info& info = parts_->info;
-        read_text(*parts_, from);  // the version that wrote it
+        read_text(*parts_, from);  // the version that wrote the file
         info.name = read_text(*parts_, from);
         info.record = static_cast<recording>(from.index(3));
         info.from = static_cast<threads>(from.index(2));
@@ -375,7 +377,7 @@ private:
         return true;
     }
 
-    // Parts that only a newer allocscope distinguishes count as unexplained here.
+    // A part that this version does not know counts as unexplained.
     bool read_memory(saved_fields& from) {
         if (parts_->info.memory != nullptr) return false;
         memory_use& memory = *memory_.make<memory_use>();
@@ -443,7 +445,8 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// `parts`, if not null, is set to the contents of the file, which live as long as the snapshot.
+// If `parts` is not null, it is set to the contents of the file. They live as long as
+// the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
@@ -476,7 +479,7 @@ inline bool load_snapshot(const std::string& path, snapshot& into, std::string& 
     return load_snapshot(path.c_str(), into, error);
 }
 
-// Loads from the bytes of such a file, which are copied.
+// Loads a snapshot from the bytes of a file. It copies them.
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;

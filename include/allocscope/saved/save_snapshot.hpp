@@ -8,8 +8,8 @@
 //     window.stats().save("now.allocscope");
 //     allocscope::snapshot then = allocscope::load_snapshot("then.allocscope");
 //
-// The path has the whole file or none. Equal snapshots make equal files, and a loaded snapshot
-// makes the file from which it came. The format: saved/saved_format.hpp.
+// A file is written whole, or the path stays as it was. Equal snapshots make equal files, and a
+// loaded snapshot makes the file from which it came. The format: saved/saved_format.hpp.
 
 #ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
@@ -42,7 +42,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One record while it is built. The longest has about 40 numbers of at most ten bytes.
+// A record that is being built. The longest has about 40 numbers of at most ten bytes.
 class saved_record {
 public:
     saved_record& operator<<(std::uint64_t number) noexcept {
@@ -53,7 +53,7 @@ public:
         bytes_[size_++] = static_cast<char>(number);
         return *this;
     }
-    // An interval, as its distances from a number.
+    // Adds an interval as the distances of its ends from `value`.
     saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
         return *this << value - low << high - value;
     }
@@ -70,9 +70,9 @@ private:
 template <class Write>
 class snapshot_saver {
 public:
-    // `write(text)` takes finished bytes; if it returns false, it is not called any more.
+    // `write(text)` takes finished bytes. After it has returned false, it is not called again.
     explicit snapshot_saver(const Write& write) : write_(write) {
-        texts_.number_of("");  // number 0, which is not in the file
+        texts_.number_of("");  // number 0; the file has no record for it
     }
 
     bool save(const shown_stacks& stacks) {
@@ -83,7 +83,7 @@ public:
         out_ << version.view();
         add_info(rows, stacks.are_known());
         arena memory;
-        memory.allocate(1);  // else its first block would come and go with each row
+        memory.allocate(1);  // otherwise the arena would get and release a block for each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
             add_row(rows[i], stacks.frames_of_row(i, memory));
@@ -111,7 +111,7 @@ private:
     }
     void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
 
-    // Writes the text with its zero byte, so that a reader can use it in place.
+    // A new text is written with its zero byte, so that a reader can use it in place.
     std::uint64_t number_of(const char* shown) {
         const std::size_t before = texts_.size();
         const std::uint64_t number = texts_.number_of(shown);
@@ -135,7 +135,7 @@ private:
         return number;
     }
 
-    // Rows and stacks that share their frames share them in the file.
+    // Rows and stacks that share their frames in memory also share them in the file.
     std::uint64_t number_of(const numbered_frames& frames) {
         std::uint64_t& number = place_for(frames);  // from 1
         if (number == 0) {
@@ -232,7 +232,7 @@ private:
         put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
     }
 
-    // Adds what rows and stacks share.
+    // Adds the fields that the records of rows and stacks have in common.
     template <class Row>
     saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
         const std::uint64_t stack = number_of(of.frames);
@@ -322,7 +322,8 @@ private:
     text_out stack_out_{stack_memory_};
     text_numbers texts_{table_memory_};
     frame_book frames_{table_memory_, frames_differ_by::address};
-    // The numbers of stacks, from 1, by their frames: by where these lie, or their path.
+    // The numbers of stacks, from 1: found by the address of the frames, or by the number of the
+    // path if the source has numbered its paths.
     table<frame_span, std::uint64_t> stacks_{table_memory_};
     list<std::uint64_t> number_of_path_{table_memory_};
     std::uint64_t number_of_no_frames_ = 0;
@@ -339,8 +340,8 @@ bool save_snapshot_with(const shown_stacks& stacks, const Write& write) {
 
 }  // namespace detail
 
-// Writes to a path: a new file (mode 0600) replaces the old one; the path has the whole file or
-// none. Returns false if it could not be written; `error` says why. Throws std::bad_alloc.
+// Writes a new file (mode 0600), which replaces the old one only when it is complete. Returns false
+// if it could not be written; `error` says why. Throws std::bad_alloc.
 inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
     const pause_recording quietly;
     auto target = detail::target_for(path);
@@ -352,7 +353,7 @@ inline bool save_snapshot(const snapshot& rows, const char* path, std::string& e
     return false;
 }
 
-// Returns the bytes of such a file.
+// Returns the bytes that save_snapshot() would write.
 inline std::string to_saved_snapshot(const snapshot& rows) {
     const pause_recording quietly;
     std::string bytes;

@@ -9,9 +9,9 @@
 //     record = tag, length of its payload, payload
 //
 // docs/snapshot_format.md describes every record. All numbers are unsigned LEB128, as in DWARF; a
-// negative number is written as its two's complement. A reader skips records whose tag it does not
-// know, and the bytes after the fields that it knows. So fields and records can be added without a
-// new version.
+// negative number is written as its two's complement. A reader skips records with unknown tags, and
+// the bytes of a record after the fields that it knows. So fields and records can be added without
+// a new version.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
 #define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
@@ -29,10 +29,10 @@ constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byt
 constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
 constexpr std::uint64_t saved_version = 1;
 
-// A new record gets a new letter. The switch of load_snapshot.hpp has all letters, so two equal
-// ones do not compile.
+// A new record gets a new letter. The switch in load_snapshot.hpp has a case for each letter, so a
+// letter that is used twice does not compile.
 enum class saved_tag : unsigned char {
-    text = 't',   // numbered from 1; 0 is ""
+    text = 't',   // numbered from 1; number 0 is ""
     frame = 'f',  // numbered from 0
     stack = 'l',  // the numbers of its frames; numbered from 0
     info = 'i',   // once, before rows and sums
@@ -43,10 +43,10 @@ enum class saved_tag : unsigned char {
     module = 'm',
     row = 'r',
     sums = 's',     // what snapshot::stacks() says of one stack
-    merged = 'g',   // of how many windows
+    merged = 'g',   // how many windows were merged
     thread = 'h',   // numbered from 0
     part = 'p',     // what one thread allocated at the stack before it
-    details = 'd',  // of the stack or part before it
+    details = 'd',  // those of the stack or part before it
     end = 'e'       // the checksum of all bytes before it: eight bytes, lowest first
 };
 

@@ -2,11 +2,11 @@
 //
 // Room:     saved (floor 10), not malloc-safe
 // Called:   by saved/load_snapshot.hpp; for the stacks, by the first caller who asks for them
-// Threads:  one at a time; what has been read does not change any more
+// Threads:  one at a time; what has been read never changes
 // Memory:   in the block of the snapshot, which also has the file: texts are used in place
 //
-// Every number is checked before it is used: an index is less than the count of its things, and a
-// missing number is 0.
+// Every number is checked before it is used: an index must be less than the count of what it
+// numbers. A missing number is 0.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 #define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -59,7 +59,7 @@ public:
         at_ += 3;
         return value;
     }
-    // Reads an index into `count` things.
+    // Reads an index, which must be less than `count`.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    // Nothing is read after this.
+    // From here on, every field is missing.
     void fail() noexcept {
         is_damaged_ = true;
         at_ = end_;
@@ -111,7 +111,7 @@ private:
     bool is_damaged_ = false;
 };
 
-// The number of numbers in these bytes: each ends with a byte below 0x80.
+// How many numbers these bytes have. Each number ends with a byte below 0x80.
 inline std::size_t count_of_numbers(text bytes) noexcept {
     std::size_t longer = 0;
     const char* at = bytes.data();
@@ -130,7 +130,7 @@ inline std::size_t count_of_numbers(text bytes) noexcept {
 struct saved_stack {
     text frame_numbers;
     std::size_t frame_count;
-    const snapshot::frame* frames;  // null until somebody needs them
+    const snapshot::frame* frames;  // null until they are needed
 };
 
 struct saved_sums {
@@ -139,7 +139,7 @@ struct saved_sums {
     const snapshot::stack_details* details;
 };
 
-// All of it lies in the block of the snapshot, and so does the file.
+// All lists lie in the block of the snapshot, and so does the file.
 struct loaded_parts {
     explicit loaded_parts(arena& memory) noexcept
         : texts(memory),
@@ -166,12 +166,12 @@ struct loaded_parts {
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
     list<std::size_t> stack_of_row;
-    list<std::uint32_t> user_frame_of_row;  // also of rows whose frames nobody needs
+    list<std::uint32_t> user_frame_of_row;  // also for rows that get no frames
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
-    bool are_rows_in_order = false;  // as in the snapshot
-    std::size_t rows_left_out = 0;   // the snapshot does not have them
+    bool are_rows_in_order = false;  // the file has them in the order of a snapshot
+    std::size_t rows_left_out = 0;   // how many of them the snapshot does not have
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
@@ -191,7 +191,7 @@ inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_s
     return made;
 }
 
-// Reads 95% intervals of objects and bytes, which are stored as distances.
+// Reads the 95% intervals of objects and bytes. They are stored as distances from the numbers.
 template <class Row>
 void read_intervals(saved_fields& from, Row& into) noexcept {
     into.objects_low = into.objects - from.number();
@@ -200,7 +200,8 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
     into.bytes_high = into.bytes + from.number();
 }
 
-// Reads what rows and stacks share, except the frames. Returns the number of the stack.
+// Reads the fields that rows and stacks have in common, except the frames. Returns the number of
+// the saved_stack.
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
@@ -246,7 +247,7 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     return part;
 }
 
-// Reads what a record says about a stack, except its frames. Returns the number of the frames.
+// Reads what a record says about a stack, except its frames. Returns the number of the saved_stack.
 inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
                                  snapshot::stack& into) noexcept {
     saved_fields fields{record.record};
@@ -281,7 +282,7 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
-// The frames of one stack by their numbers, in `memory`. Equal `stack`s have equal frames.
+// The frames of a saved_stack by their numbers, in `memory`. `stack` serves as the path number.
 inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t stack,
                                           arena& memory) {
     const saved_stack& of = parts.stacks[stack];

@@ -10,8 +10,8 @@
 //     rows.add(row, stack);       // in the order of the file
 //     rows.end();
 //
-// A file may have a million rows, of which a page shows fifty and most formats none. Each is
-// checked and counts in the sums, but takes no memory.
+// A file may have a million rows; a page shows fifty of them, and most formats show none. A row
+// that is not kept is checked and counted in the sums, but takes no memory.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_ROWS_HPP
 #define ALLOCSCOPE_SAVED_SAVED_ROWS_HPP
@@ -47,8 +47,8 @@ public:
         ask_for_large_pages(rows_.data(), rows * sizeof(snapshot::row));
     }
 
-    // Keeps only `most` of them: those with most bytes, in a difference with the largest change,
-    // and of equal ones the first. If there are rows already, all are kept.
+    // Keeps only `most` rows: those with the most bytes, in a difference those with the largest
+    // change, and among equal ones the first. Has no effect after the first row.
     void keep_largest(std::size_t most) noexcept {
         if (count_ == 0) most_ = most;
     }
@@ -68,22 +68,22 @@ public:
         parts_.user_frame_of_row.push_back(static_cast<std::uint32_t>(row.user_frame));
     }
 
-    // After the last one.
+    // Call it after the last row.
     void end() {
         if (rows_.size() > most_) choose();
         parts_.are_rows_in_order = is_in_order_;
         parts_.rows_left_out = count_ - rows_.size();
     }
 
-    // Those that are kept, without frames.
+    // The rows that are kept, without frames.
     list<snapshot::row>& kept() noexcept { return rows_; }
-    // The sums of all.
+    // The sums of all rows, including those that are not kept.
     std::uint64_t objects() const noexcept { return objects_; }
     std::uint64_t bytes() const noexcept { return bytes_; }
 
 private:
-    // Whether it is at its place in the order in which save() writes rows. What the order is, the
-    // info says.
+    // Whether the row follows the one before it in the order in which save() writes rows. The info
+    // says which order that is.
     bool comes_next(const snapshot::row& row) const noexcept {
         if (!parts_.has_info) return false;
         if (count_ == 0) return true;
@@ -94,7 +94,7 @@ private:
         return size_of_change(row.bytes, parts_.info.is_difference);
     }
 
-    // Forgets all but the largest.
+    // Forgets all but the `most_` largest.
     void choose() {
         arena scratch;
         list<std::uint64_t> sizes{scratch};
@@ -103,7 +103,7 @@ private:
         sort(sizes, [](std::uint64_t a, std::uint64_t b) { return a > b; });
         least_ = sizes[most_ - 1];
         has_chosen_ = true;
-        std::size_t equal = 0;  // how many of those with the least are kept
+        std::size_t equal = 0;  // how many rows of size least_ are kept
         while (equal < most_ && sizes[most_ - 1 - equal] == least_) ++equal;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -126,8 +126,8 @@ private:
     std::uint64_t objects_ = 0;
     std::uint64_t bytes_ = 0;
     bool is_in_order_ = true;
-    snapshot::row last_{};     // while some are left out
-    std::uint64_t least_ = 0;  // of those that were chosen
+    snapshot::row last_{};     // the last row added, unless all are kept
+    std::uint64_t least_ = 0;  // the smallest size that was chosen
     bool has_chosen_ = false;
 };
 

@@ -3,7 +3,7 @@
 // Room:     saved (floor 10), not malloc-safe
 // Called:   by formats/convert_snapshot.hpp and the command-line program
 // Threads:  any
-// Memory:   that of the caller; the parts must outlive the source
+// Memory:   the caller passes it; the parts must outlive the source
 //
 //     if (can_be_source(*parts)) source = source_of(*parts);
 
@@ -23,7 +23,6 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The functions of the source.
 struct saved_stack_source {
     static const loaded_parts& parts_of(const void* of) noexcept {
         return *static_cast<const loaded_parts*>(of);
@@ -54,8 +53,8 @@ struct saved_stack_source {
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
-    // The frames of a stack lie anywhere: fetched are the record that says where, then the bytes,
-    // then the innermost frame, which is the one that no stack before has had.
+    // The frames of a stack may lie anywhere. In three steps this fetches the saved_stack, then the
+    // numbers of its frames, and then the innermost frame: it is the one that no earlier stack had.
     static void expect(const void* of, std::size_t number) noexcept {
         const loaded_parts& parts = parts_of(of);
         if (number + 3 * step_ahead >= parts.sums.size()) return;
@@ -80,7 +79,7 @@ private:
     }
 };
 
-// Rows are asked for by their numbers in the file.
+// A source finds rows by their numbers in the file, so the file must have them in order.
 inline bool can_be_source(const loaded_parts& parts) noexcept {
     return parts.has_stacks && parts.are_rows_in_order;
 }

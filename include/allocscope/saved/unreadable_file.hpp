@@ -22,7 +22,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// A sentence about a path that file_reader could not open.
+// Says why file_reader could not open this path.
 inline const char* why_unreadable(const char* path) noexcept {
     struct stat facts {};
     if (path == nullptr) return "a path is needed";

@@ -38702,7 +38702,7 @@ public:
         slots_.resize(count);
     }
 
-    // All paths by number; the first is the start.
+    // All paths by number. Number 0 has no frame.
     const list<page_path>& all() const noexcept { return paths_; }
 
     std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
@@ -38715,7 +38715,7 @@ public:
         return made;
     }
 
-    // Says that this will be asked for soon.
+    // Announces that below() will be called with these soon.
     void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
         __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
     }
@@ -39501,10 +39501,10 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// What replaces a character that has a meaning in the target; empty if it needs no replacement.
+// Returns what replaces a character that has a meaning in the target, or "" if nothing replaces it.
 using character_escapes = text (*)(char);
 
-// The characters of JSON, and those that HTML looks for inside a script.
+// For the characters that have a meaning in JSON, and for those that HTML looks for in a script.
 inline text escape_in_script(char c) {
     switch (c) {
         case '"':
@@ -39539,7 +39539,7 @@ inline text escape_in_page(char c) {
     }
 }
 
-// Text without escapes is written in pieces that are as long as possible.
+// Text between two escapes is written at once.
 inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
     const char* begin = shown;
     const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
@@ -39577,7 +39577,7 @@ inline void write_page_text(text_out& out, const char* shown) {
     write_escaped(out, shown, &escape_in_page);
 }
 
-// The same for lines that are already printable.
+// The same for lines that have no bytes to escape.
 inline void write_page_lines(text_out& out, text lines) {
     for (const char c : lines) {
         const text escaped = escape_in_page(c);
@@ -39604,9 +39604,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A frame as a page shows it. Only a function without a name has an offset.
+// A frame as a page shows it. It has an offset only if its function has no name.
 struct page_frame {
-    std::uint32_t function, file, line, module;  // numbers of texts, but for the line
+    std::uint32_t function, file, line, module;  // numbers of texts, except `line`
     std::uint64_t offset;
     bool is_inlined;
 };
@@ -39642,7 +39642,8 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row; the other members are those of the first one.
+// file:line:type, or file+offset:type, as in a row. The other members come from the first row or
+// stack with this place.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
@@ -39713,8 +39714,9 @@ public:
         return known.value;
     }
 
-    // Of the next row or stack whose path number_paths() is to give: it needs them no more, if they
-    // have no numbers. All of a few come from one source.
+    // Notes the frames of the next row or stack whose path number_paths() will find. Frames without
+    // numbers may be released then. All frames between two calls of number_paths() must come from
+    // one source.
     void meet_frames(const numbered_frames& frames) {
         std::size_t at = frame_numbers_.size();
         frame_numbers_.resize(at + frames.count);
@@ -39728,8 +39730,8 @@ public:
         for (std::size_t k = 0; k < frames.count; ++k) frame_numbers_[at++] = frames.numbers[k];
     }
 
-    // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
-    // are followed in parallel: each step waits for memory, and these waits can overlap.
+    // Writes to `paths` the paths of the rows or stacks whose frames were met, at most `at_once`.
+    // It follows all paths in step: each step waits for memory, and so these waits overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
         if (source_frames_ != nullptr) number_frames();
@@ -39757,7 +39759,7 @@ public:
         frame_numbers_.clear();
     }
 
-    // Writes the numbers of the places of up to `at_once` rows or stacks to `places`.
+    // Writes to `places` the numbers of the places of at most `at_once` rows or stacks.
     template <class Row>
     void number_places(const Row* rows, std::size_t count, std::uint32_t* places) {
         page_place made[at_once];
@@ -39774,7 +39776,6 @@ public:
         }
     }
 
-    // The number of the place of one of them.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
         std::uint32_t place = 0;
@@ -39782,14 +39783,14 @@ public:
         return place;
     }
 
-    // Each in the order of the numbers: texts and places as keys.
+    // Each in the order of the numbers. In the tables, the keys are what is numbered.
     const table<text, std::uint32_t>& texts() const noexcept { return texts_; }
     const table<page_frame, std::uint32_t>& frames() const noexcept { return frames_; }
     const list<page_path>& paths() const noexcept { return paths_.all(); }
     const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
 
 private:
-    // What was asked for lately is found here at once.
+    // What was looked up last for each hash, so that it is found without a table.
     static constexpr std::size_t near_text_count = 2048;
     static constexpr std::size_t near_place_count = 8192;
     static constexpr std::size_t near_frame_count = 8192;
@@ -39807,8 +39808,8 @@ private:
     };
     struct new_frame {
         page_frame frame;
-        std::size_t at;       // in frame_numbers_
-        std::uint32_t given;  // by the source
+        std::size_t at;       // its index in frame_numbers_
+        std::uint32_t given;  // its number in the source
     };
 
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
@@ -39838,8 +39839,8 @@ private:
         return known.value;
     }
 
-    // Replaces the numbers of the source by those of the page. New frames are looked up in
-    // parallel, too.
+    // Replaces the numbers of the source by those of the page. The lookups of new frames overlap,
+    // too.
     void number_frames() {
         for (std::size_t i = 0; i < frame_numbers_.size(); ++i) {
             const std::uint32_t given = frame_numbers_[i];
@@ -39901,7 +39902,7 @@ private:
     list<std::uint32_t> known_frames_;  // by the number in the source, plus 1; 0: not met yet
     list<new_frame> new_frames_;
     const snapshot::frame* source_frames_ = nullptr;  // null: frame_numbers_ are those of the page
-    list<std::uint32_t> frame_numbers_;               // of the rows at hand
+    list<std::uint32_t> frame_numbers_;               // of the frames that were met
     page_paths paths_;
     list<near_text> near_texts_;    // by hash
     list<near_place> near_places_;  // by hash
@@ -39968,7 +39969,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Collects a few numbers with commas between them before they are written.
+// A row: up to eleven numbers with commas between them.
 class number_row {
 public:
     void add(std::uint64_t number, bool is_negative = false) noexcept {
@@ -40081,7 +40082,7 @@ private:
         out_ << '}';
     }
 
-    // Writes a comma before each but the first.
+    // Writes the comma before element `number`. Between elements, text may be passed on.
     void separate(std::size_t number) {
         if (number != 0) out_ << ',';
         if (number % 1024 == 1023) flow_.may_go(flow_.whom);
@@ -40200,7 +40201,7 @@ private:
         write_stack(row, path, place, alive, 0);
     }
 
-    // A few at a time; their frames are needed only until they are met.
+    // Rows or stacks that are written together. Their frames are needed only in add().
     template <class Row>
     struct few_rows {
         Row rows[page_names::at_once];
@@ -40222,7 +40223,8 @@ private:
         few.count = 0;
     }
 
-    // Without stacks, the rows are shown; only what is alive is known of them.
+    // If there are no stacks, the rows are shown in their place: of these only live objects are
+    // known.
     void write_stacks() {
         const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;

@@ -1,4 +1,4 @@
-// The page as a whole: what is chosen, and what has to be drawn anew when that changes.
+// The page as a whole: what the user has chosen, and what must be redrawn when that changes.
 
 const state = {
   metric: 0,
@@ -141,7 +141,7 @@ function show(work) {
   timings.last_change = performance.now() - began;
 }
 
-// --- what one can do ---
+// --- what the user can do ---
 
 function zoom_to(box) {
   if (box === state.zoom) return;
@@ -325,8 +325,8 @@ function start_tools() {
   document.addEventListener('keydown', on_key);
 }
 
-// Library frames are hidden at first, unless that would hide most of what there is: a program
-// without lines.
+// Library frames are hidden at first, unless most numbers would be hidden with them, as in a
+// program without lines.
 function begins_with_library() {
   let named = 0;
   for (let s = 0; s < stack_count; ++s) {
@@ -368,7 +368,7 @@ function start() {
   });
 }
 
-// For scripts that look at the page: what is drawn where, with its numbers.
+// For scripts that inspect the page: what is drawn where, with its numbers.
 window.allocscope_page = {
   boxes: () => chart.boxes.map((drawn) => ({
     name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,

@@ -1,4 +1,5 @@
-// Where the resident memory of the process was. Functions only: what is before this calls them.
+// Where the resident memory of the process was. This file has only functions, which the files
+// before it call.
 function memory_row(name, meaning, bytes_of_part, resident) {
   const row = element('tr');
   row.append(element('td', name), element('td', plain_bytes(bytes_of_part), 'number'));

@@ -21,7 +21,7 @@ if (has_details) {
 }
 const is_known = (metric) => !metric.is_unknown && (!metric.needs_stacks || data.has_stacks);
 
-// Frames: function, file, line, module, is inlined, offset (where there is no function).
+// Frames: function, file, line, module, whether it is inlined, offset if no function is known.
 const frame_width = 6;
 const frame_count = data.frames.length / frame_width;
 const frames = Float64Array.from(data.frames);
@@ -32,8 +32,8 @@ const frame_module = (f) => strings[frames[f * frame_width + 3]];
 const frame_is_inlined = (f) => frames[f * frame_width + 4] !== 0;
 const frame_offset = (f) => frames[f * frame_width + 5];
 
-// Paths: node 0 is the start of all stacks; each other node is one frame below its parent. A
-// parent is told by how far it lies before its node.
+// Paths: all stacks begin at node 0; each other node is one frame below its parent. The data say
+// how far before a node its parent is.
 const path_count = data.nodes.length / 2 + 1;
 const path_parent = new Int32Array(path_count);
 const path_frame = new Int32Array(path_count);
@@ -43,7 +43,7 @@ for (let n = 1; n < path_count; ++n) {
   path_frame[n] = data.nodes[n * 2 - 1];
 }
 
-// Places: file, line, type, function, offset, how the type is known; in a sampled window also
+// Places: file, line, type, function, offset, how the type was found; in a sampled window also
 // samples and intervals.
 const place_width = is_sampled ? 11 : 6;
 const place_count = data.places.length / place_width;
@@ -51,9 +51,9 @@ const place_field = (p, field) => data.places[p * place_width + field];
 const place_type = (p) => place_field(p, 2);
 const place_type_source = (p) => strings[place_field(p, 5)];
 
-// Stacks: node, place, frames above the user's, live bytes, live objects, allocated, allocations;
-// where there are several threads, which one; with details bytes at the peak, temporary, and how
-// long the objects lived together.
+// Stacks: node, place, number of frames before the user's, live bytes, live objects, allocated
+// bytes, allocations; if there are several threads, which one; with details: bytes at the peak,
+// temporary allocations, and how long the objects lived, added up.
 const has_threads = data.thread_names.length > 1;
 const stack_width = 7 + (has_threads ? 1 : 0) + (has_details ? 3 : 0);
 const stack_count = data.stacks.length / stack_width;
@@ -75,7 +75,8 @@ for (let s = 0, at = 0; s < stack_count; ++s) {
 }
 data.nodes = data.stacks = data.frames = null;
 
-// Of the changes of a difference their sizes are added up, so that a share is a share.
+// In a difference, the sizes of the changes are added up without their signs: so no share is
+// greater than the whole.
 const whole = stack_values.map((values) => {
   let sum = 0;
   for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]);
@@ -142,7 +143,7 @@ function several(count, one, many) {
 
 const anonymous = '(anonymous namespace)';
 
-// Where the bracket that opens at `at` is closed, and one more.
+// The index after the bracket that closes the one at `at`.
 function after_brackets(name, at) {
   const open = [];
   for (let i = at; i < name.length; ++i) {
@@ -162,7 +163,7 @@ function after_brackets(name, at) {
 
 const operator_sign = /^operator ?(\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
 
-// ns::class<...>::function: without return type, parameters and what stands between < and >.
+// ns::class<...>::function: without the return type, the parameters, and the text between < and >.
 function short_function(name) {
   if (name.startsWith('operator ') || name.startsWith('_')) return name;
   let made = '';
@@ -192,7 +193,7 @@ function short_function(name) {
     } else if (c === ' ' && name[i + 1] === '[') {
       break;
     } else {
-      // What stood before a blank was the type that is returned.
+      // The text before a blank was the return type.
       made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : '';
       ++i;
     }
@@ -200,7 +201,7 @@ function short_function(name) {
   return made === '' ? name : made;
 }
 
-// The name with fewer and fewer of its outer scopes.
+// The name, then the name without its outermost scope, and so on.
 function shorter_names(name) {
   const names = [name];
   for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
@@ -242,10 +243,10 @@ const type_sources = {
   unsized_vtable: 'from the vtable of a live object of unknown size'
 };
 
-// --- whose code a frame is ---
+// --- whose code a frame belongs to ---
 
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
-// A user's folder may be called bits or ext, too: only those below /usr are the C library's.
+// A user's folder may be called bits or ext, too: only those below /usr belong to a library.
 const library_files =
     /\/(include\/c\+\+|libstdc\+\+-v3|libcxx|sysdeps)\/|^\/usr\/.*\/(bits|ext)\//;
 const frame_is_library = new Uint8Array(frame_count);

@@ -1,7 +1,8 @@
-// The boxes of the chart: the stacks laid on top of each other, from either end.
+// The boxes of the chart: all stacks merged into a tree, from either end.
 //
-// A box is known by its parent and its key: a frame (from 0), or a type (string -1 - key). A parent
-// always has a smaller number than its boxes, so that sums are one walk from the last to the first.
+// A box is identified by its parent and its key: a frame (from 0), or a type (string -1 - key). A
+// parent always has a smaller number than its boxes, so one loop from the last box to the first
+// sums them up.
 
 class box_tree {
   constructor(room) {
@@ -105,14 +106,14 @@ class box_tree {
   }
 }
 
-// Where a stack ends without its library frames: at the user's, or else at the innermost one.
+// Where a stack ends without its library frames: at the user's frame, or else at the innermost one.
 function last_resort(s) {
   let at = stack_path[s];
   for (let i = stack_inner[s]; i > 0 && path_parent[at] > 0; --i) at = path_parent[at];
   return at;
 }
 
-// A path's box depends on its frames alone, so each path is looked up once.
+// The box of a path depends only on its frames, so each path is looked up once.
 function tree_from_outermost(with_library) {
   const made = new box_tree(path_count + stack_count + 1);
   const box_of = new Int32Array(path_count);

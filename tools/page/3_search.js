@@ -1,4 +1,4 @@
-// Which names, frames, places and stacks the search is about.
+// Which names, frames, places and stacks match the search.
 
 class finder {
   constructor(wanted) {
@@ -59,7 +59,7 @@ class finder {
     return key >= 0 ? this.frame[key] : this.type[-1 - key];
   }
 
-  // A stack fits when one of the boxes that are shown of it does, or its place.
+  // A stack matches if one of its visible boxes does, or its place.
   stacks_in(tree) {
     const on_path = new Uint8Array(tree.count);
     for (let n = 1; n < tree.count; ++n) {

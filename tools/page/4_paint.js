@@ -71,7 +71,8 @@ function color_by_name(name) {
   return colors.by_name[at];
 }
 
-// Red: more than before; blue: less. The stronger, the less of it is taken back beneath.
+// Red: more than before; blue: less. The less of a change is cancelled by opposite changes beneath,
+// the stronger the colour.
 function color_of_change(value, weight) {
   if (value === 0 || weight === 0) return colors.none;
   const strength = Math.min(7, Math.floor(Math.abs(value) / weight * 8));
@@ -80,12 +81,12 @@ function color_of_change(value, weight) {
 
 const page_font = '12px system-ui, -apple-system, "Segoe UI", Roboto, Cantarell, sans-serif';
 
-// How wide to draw: on paper as wide as that is, whatever the window was.
+// How wide to draw: when printing as wide as the paper, however wide the window was.
 function width_for(element) {
   return is_printing ? 720 : element.clientWidth;
 }
 
-// The canvas in pixels of the screen, empty; coordinates are those of the page.
+// Empties the canvas and gives it the pixels of the screen; coordinates are those of the page.
 function fresh_canvas(canvas, width, height) {
   const ratio = is_printing ? 2 : Math.min(window.devicePixelRatio || 1, 3);
   const pixels_wide = Math.max(1, Math.round(width * ratio));
@@ -125,7 +126,7 @@ function fitting(paint, text, room) {
   return {text: '', width: 0};
 }
 
-// A name loses its outer scopes before its end is cut.
+// If a name is too long, its outer scopes are removed first, and then its end is cut.
 function fitting_name(paint, name, room) {
   if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
   const names = shorter_names(name);
@@ -148,7 +149,7 @@ function hide_tip() {
   tip.hidden = true;
 }
 
-// lines: text and class; rows: name, number, further texts.
+// A line has a text and a class; a row has a name, a number and further texts.
 function show_tip(x, y, lines, rows, chosen) {
   tip.replaceChildren(...lines.filter((line) => line[0] !== '')
     .map((line) => element('div', line[0], line[1])));

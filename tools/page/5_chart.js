@@ -1,4 +1,4 @@
-// The chart: boxes of the tree, as far as they can be seen.
+// The chart: those boxes of the tree that can be seen.
 
 const row_height = 21;
 const chart = {
@@ -28,7 +28,7 @@ function box_color(box) {
   return color_by_name(name);
 }
 
-// Behind the name, as far as there is room: the number, and before it the line.
+// Writes after the name, if there is room: the number, and before it the line.
 function draw_further(paint, box, left, right, middle) {
   const number = shown(state.metric, state.tree.value[box]);
   const number_width = width_of(paint, number);
@@ -69,7 +69,8 @@ function outline(paint, drawn, color) {
   paint.strokeRect(drawn.left + 1, drawn.top + 1, Math.max(drawn.width - 3, 1), row_height - 3);
 }
 
-// Boxes narrower than half a pixel are drawn as one grey piece: their siblings are no wider.
+// Boxes narrower than half a pixel are drawn as one grey box. They come last, because siblings are
+// in the order of their widths.
 function draw_rest(paint, from, to, left, top, width) {
   paint.globalAlpha = 1;
   paint.fillStyle = colors.tiny;
@@ -113,7 +114,7 @@ function draw_beneath(paint, top_of, width, height) {
   }
 }
 
-// The deepest row with a box that is drawn when `top` has the whole width.
+// The deepest row that has a box when `top` has the whole width.
 function deepest_row(top, width) {
   const tree = state.tree;
   const least = tree.weight[top] / width / 2;
@@ -133,7 +134,8 @@ function deepest_row(top, width) {
   return deepest;
 }
 
-// As high as what is drawn, and never lower than without a zoom: the table stays where it is.
+// The chart is as high as its boxes, but not lower than without a zoom, so that the table stays
+// where it is.
 function draw_chart() {
   const tree = state.tree;
   const width = width_for(chart.scroll);
@@ -171,7 +173,7 @@ function box_at(event) {
   return hit === undefined ? -1 : hit.box;
 }
 
-// All numbers of a box, whichever of them is drawn.
+// All numbers of a box, also those that are not drawn.
 function numbers_of_box(box) {
   const under = stacks_under(box);
   return sums_of((s) => under[s] !== 0 && (state.wanted === null || state.wanted[s] !== 0));
@@ -280,7 +282,7 @@ function start_chart() {
       zoom_to(chart.selected);
     }
   });
-  // A click brings the focus, too, and must not scroll away what was clicked.
+  // A click also gives the chart the focus. That must not scroll away what was clicked.
   chart.canvas.addEventListener('focus', () => {
     if (chart.canvas.matches(':focus-visible')) select_box(chart.selected);
   });

@@ -1,4 +1,4 @@
-// The table: where it was allocated, as far as the chart is zoomed and the search lets through.
+// The table of places: only those under the zoomed box that match the search.
 
 const rows_of_page = 25;
 const places = {
@@ -28,7 +28,7 @@ const place_columns = [
   ...(has_details ? [{name: is_difference ? 'Lived' : 'Mean life', is_life: true}] : []),
   {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
-// In microseconds: the mean; of a difference, how long objects lived more, added up.
+// In microseconds: how long an object lived on average; in a difference, the change of the sum.
 const life_of = (p) => places.lifetimes[p] / (is_difference ? 1 : Math.max(1, places.sums[3][p]));
 
 function metric_of(column) {
@@ -71,7 +71,7 @@ function count_places(is_in) {
   places.page = 0;
 }
 
-// What is known of a place's true numbers: for the whole window, not for a part of it.
+// The 95% interval of a place. It is known for the whole window, not for a part of it.
 function interval_of(p, metric) {
   if (!is_sampled || metric > 1) return '';
   const low = place_field(p, metric === 0 ? 9 : 7);
@@ -108,7 +108,7 @@ function number_cell(p, column) {
   return cell;
 }
 
-// Where the last part of a path or scope begins: the parts before it are less important.
+// Where the last part of a path or scope begins. The parts before it are less important.
 function begin_of_own(text, between) {
   const at = between === undefined ? -1 : text.lastIndexOf(between);
   return at < 0 ? 0 : at + between.length;
@@ -127,8 +127,8 @@ function row_of_place(p) {
     const text = column.text(p);
     const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
     cell.title = column.title === undefined ? text : column.title(p);
-    // Of a place or function the beginning is left out where there is no room: such a cell runs
-    // from the right.
+    // If a place or function is too long, its beginning is cut: such a cell is written from the
+    // right.
     const inner = element('bdi');
     inner.dir = 'ltr';
     const begin = begin_of_own(text, column.between);

@@ -1,4 +1,4 @@
-// The treemap: one rectangle for each type, as large as its share.
+// The treemap: a rectangle for each type, with an area in proportion to its share.
 
 const treemap = {canvas: by_id('types'), cells: [], selected: 0, hovered: -1};
 const most_cells = 300;
@@ -17,12 +17,12 @@ function sums_of_types(is_in) {
   return [...sums.values()].sort((a, b) => b.weight - a.weight || a.type - b.type);
 }
 
-// How far from a square the worst of these is, when they share one side.
+// How far the worst of these cells is from a square, if they stand in one row.
 function worst_shape(least, most, sum, side) {
   return Math.max(side * side * most / (sum * sum), sum * sum / (side * side * least));
 }
 
-// Rows along the shorter side, each as long as that makes its cells squarer.
+// Fills rows along the shorter side. A row takes another cell as long as its cells become squarer.
 function squarified(cells, width, height) {
   const total = cells.reduce((sum, cell) => sum + cell.weight, 0);
   if (total === 0) return;

@@ -82,7 +82,7 @@ function draw_timeline() {
   paint.stroke();
 }
 
-// A name is left out where the one before it still stands.
+// A name is left out if it would overlap the one before it.
 function draw_marks(paint, x_of, bottom, right) {
   let free_from = 0;
   paint.strokeStyle = colors.quiet;

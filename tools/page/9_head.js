@@ -70,8 +70,8 @@ function fact(name, text) {
   by_id('facts').append(element('dt', name), element('dd', text));
 }
 
-// The sum of the places where it is not what is alive: some of it was left out on request, or was
-// not recorded with a stack.
+// Says what the places add up to, if that is not all that is alive: some places were left out on
+// request, or objects were recorded without a stack.
 function note_missing_rows() {
   const totals = data.totals;
   if (data.is_filtered) {
@@ -154,7 +154,7 @@ function write_head() {
   by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB is 1024 bytes.';
 }
 
-// In place of a chart that would be empty.
+// The text in place of a chart that would be empty.
 function chart_words() {
   if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';
   if (data.record === 'counters') {

@@ -5,20 +5,25 @@
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own while it is written (see page/page_names.hpp)
 //
-// Fields of `info` by their names; beside them, as rows of numbers without their names:
+// The fields of `info` have names. These lists have rows of numbers without names:
 //
-//     "stacks"   path, place, frames above the user's, live bytes, live objects, allocated bytes,
-//                allocations; where there are "thread_names", the number of one; with details
-//                bytes at the peak, temporary allocations, how long objects lived in us, added up
-//     "thread_names"  where several threads have allocated: a stack of several of them is there
-//                once for each
-//     "nodes"    how many paths before this one the path above it is, frame; the first is number 1
-//     "frames"   function, file, line, module, is inlined, offset where there is no function
-//     "places"   file, line, type, function, offset, how the type is known; in a sampled window
-//                also samples, lowest and highest number of objects, of bytes (95%)
+//     "stacks"   path, place, number of frames before the user's, live bytes, live objects,
+//                allocated bytes, allocations. If there are "thread_names": the number of one. With
+//                details: bytes at the peak, temporary allocations, and the microseconds that the
+//                objects lived, added up
+//     "nodes"    the paths, from number 1: how far back the path above it is, frame
+//     "frames"   function, file, line, module, whether it is inlined; if no function is known, the
+//                offset
+//     "places"   file, line, type, function, offset, how the type was found. In a sampled window:
+//                samples, lowest and highest number of objects, and of bytes (95%)
+//
+// And these have texts:
+//
+//     "thread_names"  the threads, if several have allocated. "stacks" then has a stack once for
+//                each thread that allocated there
 //     "strings"  the texts that the numbers stand for
 //
-// Only the script of the page reads this, and it may change with the script. Programs read
+// Only the script of the page reads this, and it may change with the script. Other programs read
 // to_json().
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
@@ -52,7 +57,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Collects a few numbers with commas between them before they are written.
+// A row: up to eleven numbers with commas between them.
 class number_row {
 public:
     void add(std::uint64_t number, bool is_negative = false) noexcept {
@@ -165,7 +170,7 @@ private:
         out_ << '}';
     }
 
-    // Writes a comma before each but the first.
+    // Writes the comma before element `number`. Between elements, text may be passed on.
     void separate(std::size_t number) {
         if (number != 0) out_ << ',';
         if (number % 1024 == 1023) flow_.may_go(flow_.whom);
@@ -284,7 +289,7 @@ private:
         write_stack(row, path, place, alive, 0);
     }
 
-    // A few at a time; their frames are needed only until they are met.
+    // Rows or stacks that are written together. Their frames are needed only in add().
     template <class Row>
     struct few_rows {
         Row rows[page_names::at_once];
@@ -306,7 +311,8 @@ private:
         few.count = 0;
     }
 
-    // Without stacks, the rows are shown; only what is alive is known of them.
+    // If there are no stacks, the rows are shown in their place: of these only live objects are
+    // known.
     void write_stacks() {
         const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;

@@ -8,7 +8,7 @@
 //     write_script_text(out, "</script>");   // "\u003c/script\u003e", with the quotation marks
 //     write_page_text(out, "<b>");           // &lt;b&gt;
 //
-// Bytes that may not be shown are escaped first, as in a text report: a page is valid UTF-8.
+// Bytes that cannot be shown are escaped first, as in a text report, so a page is valid UTF-8.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
@@ -26,10 +26,10 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// What replaces a character that has a meaning in the target; empty if it needs no replacement.
+// Returns what replaces a character that has a meaning in the target, or "" if nothing replaces it.
 using character_escapes = text (*)(char);
 
-// The characters of JSON, and those that HTML looks for inside a script.
+// For the characters that have a meaning in JSON, and for those that HTML looks for in a script.
 inline text escape_in_script(char c) {
     switch (c) {
         case '"':
@@ -64,7 +64,7 @@ inline text escape_in_page(char c) {
     }
 }
 
-// Text without escapes is written in pieces that are as long as possible.
+// Text between two escapes is written at once.
 inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
     const char* begin = shown;
     const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
@@ -102,7 +102,7 @@ inline void write_page_text(text_out& out, const char* shown) {
     write_escaped(out, shown, &escape_in_page);
 }
 
-// The same for lines that are already printable.
+// The same for lines that have no bytes to escape.
 inline void write_page_lines(text_out& out, text lines) {
     for (const char c : lines) {
         const text escaped = escape_in_page(c);

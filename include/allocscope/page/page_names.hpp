@@ -6,13 +6,13 @@
 // Memory:   of an arena: about 100 bytes for each frame, place and text; none for a stack
 //           that has the path of another
 //
-//     meet_frames(frames)           of a few stacks, then
-//     number_paths(stacks, ...)     of these, see page/page_paths.hpp
-//     place_number(row)             of its file:line:type
+//     meet_frames(frames)           // for each of a few stacks, then
+//     number_paths(stacks, ...)     // for all of these; see page/page_paths.hpp
+//     place_number(row)             // the number of its file:line:type
 //
-// A frame is looked up by its number where it has one, as in a file; frames and places by the
-// addresses of their texts, which are equal for most that are equal. Only what is new so is
-// compared as text.
+// A frame that has a number, as in a file, is looked up by that number. Other frames, and places,
+// are looked up by the addresses of their texts, because equal texts mostly have one address. Only
+// what is not found in this way is compared as text.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
@@ -35,9 +35,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A frame as a page shows it. Only a function without a name has an offset.
+// A frame as a page shows it. It has an offset only if its function has no name.
 struct page_frame {
-    std::uint32_t function, file, line, module;  // numbers of texts, but for the line
+    std::uint32_t function, file, line, module;  // numbers of texts, except `line`
     std::uint64_t offset;
     bool is_inlined;
 };
@@ -73,7 +73,8 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row; the other members are those of the first one.
+// file:line:type, or file+offset:type, as in a row. The other members come from the first row or
+// stack with this place.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
@@ -144,8 +145,9 @@ public:
         return known.value;
     }
 
-    // Of the next row or stack whose path number_paths() is to give: it needs them no more, if they
-    // have no numbers. All of a few come from one source.
+    // Notes the frames of the next row or stack whose path number_paths() will find. Frames without
+    // numbers may be released then. All frames between two calls of number_paths() must come from
+    // one source.
     void meet_frames(const numbered_frames& frames) {
         std::size_t at = frame_numbers_.size();
         frame_numbers_.resize(at + frames.count);
@@ -159,8 +161,8 @@ public:
         for (std::size_t k = 0; k < frames.count; ++k) frame_numbers_[at++] = frames.numbers[k];
     }
 
-    // Writes the paths of up to `at_once` rows or stacks that have been met to `paths`. The paths
-    // are followed in parallel: each step waits for memory, and these waits can overlap.
+    // Writes to `paths` the paths of the rows or stacks whose frames were met, at most `at_once`.
+    // It follows all paths in step: each step waits for memory, and so these waits overlap.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
         if (source_frames_ != nullptr) number_frames();
@@ -188,7 +190,7 @@ public:
         frame_numbers_.clear();
     }
 
-    // Writes the numbers of the places of up to `at_once` rows or stacks to `places`.
+    // Writes to `places` the numbers of the places of at most `at_once` rows or stacks.
     template <class Row>
     void number_places(const Row* rows, std::size_t count, std::uint32_t* places) {
         page_place made[at_once];
@@ -205,7 +207,6 @@ public:
         }
     }
 
-    // The number of the place of one of them.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
         std::uint32_t place = 0;
@@ -213,14 +214,14 @@ public:
         return place;
     }
 
-    // Each in the order of the numbers: texts and places as keys.
+    // Each in the order of the numbers. In the tables, the keys are what is numbered.
     const table<text, std::uint32_t>& texts() const noexcept { return texts_; }
     const table<page_frame, std::uint32_t>& frames() const noexcept { return frames_; }
     const list<page_path>& paths() const noexcept { return paths_.all(); }
     const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
 
 private:
-    // What was asked for lately is found here at once.
+    // What was looked up last for each hash, so that it is found without a table.
     static constexpr std::size_t near_text_count = 2048;
     static constexpr std::size_t near_place_count = 8192;
     static constexpr std::size_t near_frame_count = 8192;
@@ -238,8 +239,8 @@ private:
     };
     struct new_frame {
         page_frame frame;
-        std::size_t at;       // in frame_numbers_
-        std::uint32_t given;  // by the source
+        std::size_t at;       // its index in frame_numbers_
+        std::uint32_t given;  // its number in the source
     };
 
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
@@ -269,8 +270,8 @@ private:
         return known.value;
     }
 
-    // Replaces the numbers of the source by those of the page. New frames are looked up in
-    // parallel, too.
+    // Replaces the numbers of the source by those of the page. The lookups of new frames overlap,
+    // too.
     void number_frames() {
         for (std::size_t i = 0; i < frame_numbers_.size(); ++i) {
             const std::uint32_t given = frame_numbers_[i];
@@ -332,7 +333,7 @@ private:
     list<std::uint32_t> known_frames_;  // by the number in the source, plus 1; 0: not met yet
     list<new_frame> new_frames_;
     const snapshot::frame* source_frames_ = nullptr;  // null: frame_numbers_ are those of the page
-    list<std::uint32_t> frame_numbers_;               // of the rows at hand
+    list<std::uint32_t> frame_numbers_;               // of the frames that were met
     page_paths paths_;
     list<near_text> near_texts_;    // by hash
     list<near_place> near_places_;  // by hash

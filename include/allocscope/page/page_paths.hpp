@@ -5,13 +5,13 @@
 // Threads:  one
 // Memory:   of an arena: up to 80 bytes for each path, and up to 144 for each stack at first
 //
-//     0                  the start of all paths
+//     0                  where all paths begin
 //     +- 1 main
 //     |  +- 2 parse      page_paths::below(1, number of the frame of parse) is 2
 //     |  +- 3 load
 //
-// A snapshot may have a million stacks, each with twenty frames, and each of these is looked up
-// here. A slot contains everything that is compared, so a known path costs one cache line.
+// A snapshot may have a million stacks with twenty frames each, and every frame is looked up here.
+// A slot contains everything that is compared, so finding a known path costs one cache line.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 #define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
@@ -53,7 +53,7 @@ public:
         slots_.resize(count);
     }
 
-    // All paths by number; the first is the start.
+    // All paths by number. Number 0 has no frame.
     const list<page_path>& all() const noexcept { return paths_; }
 
     std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
@@ -66,7 +66,7 @@ public:
         return made;
     }
 
-    // Says that this will be asked for soon.
+    // Announces that below() will be called with these soon.
     void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
         __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
     }

@@ -5,8 +5,8 @@
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own while it is written
 //
-// The page contains everything that it needs. It is opened from the disk and makes no requests,
-// which its policy would not allow. Its source is in tools/page/; here it gets its data.
+// The page contains everything that it needs. It is opened from the disk and makes no requests; its
+// content security policy forbids them. Its source is in tools/page/; here it gets its data.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP

@@ -37094,7 +37094,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A text that is passed on whenever it has about a megabyte.
+// A text that is passed on, and emptied, when it has about a megabyte.
 class piecewise_text {
 public:
     using put_piece = bool (*)(void* target, text piece);
@@ -37102,9 +37102,9 @@ public:
     piecewise_text(arena& memory, put_piece put, void* target) noexcept
         : gathered(memory), put_(put), target_(target) {}
 
-    text_out gathered;  // written to
+    text_out gathered;  // the writer appends to it
 
-    // Call it between two pieces of work: then the text may be passed on.
+    // Passes the text on if it is long enough. A view into it is invalid afterwards.
     void may_go() {
         if (gathered.size() >= enough_bytes) hand_on();
     }
@@ -37129,13 +37129,13 @@ private:
 
 struct format_job {
     const snapshot& rows;
-    arena& memory;  // for as long as the file is being written
+    arena& memory;  // lives until the file is written
     piecewise_text& pieces;
     text_out& out;               // pieces.gathered
-    text_out& refusal;           // why this cannot be written, if it cannot
-    stack_value value;           // for formats with one number for each stack
+    text_out& refusal;           // why this snapshot cannot be written, if it cannot
+    stack_value value;           // which number, in formats with one number for each stack
     int descriptor;              // where a text will be seen; -1: not known
-    const stack_source* source;  // of the stacks; null: rows.stacks()
+    const stack_source* source;  // where the stacks come from; null: rows.stacks()
 
     shown_stacks stacks() const { return shown_stacks{rows, source}; }
     text_flow flow() const noexcept {
@@ -37147,7 +37147,7 @@ struct format_job {
     }
 };
 
-// Returns false if the job has refused. Nothing was written then.
+// Returns false if the body refused the job. Then it has written nothing.
 using format_body = bool (*)(format_job& job);
 
 // --- stacks ---
@@ -37169,7 +37169,7 @@ void for_each_module(const format_job& job, const Work& work) {
     });
 }
 
-// Calls work(threads, count); those that for_each_part() of the stacks names.
+// Calls work(threads, count) with the threads that the parts of the stacks refer to.
 template <class Work>
 void with_threads(const format_job& job, const Work& work) {
     job.stacks().with_threads(work);
@@ -37192,8 +37192,8 @@ inline bool has_stacks_to_write(format_job& job) {
     return job.refuse("memory for the stacks was refused");
 }
 
-// For formats that have no negative numbers: they can write a difference in which nothing became
-// less.
+// For formats without negative numbers: they can write a difference only if no number in it is
+// negative.
 inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
@@ -37215,7 +37215,7 @@ inline bool has_writable_stacks(format_job& job) {
 
 // --- from the call of a user to the body ---
 
-// Opened with the first piece, so that a job that refuses leaves no file.
+// Opens the target with the first piece, so that a refused job leaves no file.
 template <class Target>
 struct lazy_target {
     Target& target;
@@ -37256,7 +37256,7 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same; running out of memory is one more reason for an error.
+// The same, but if memory runs out, it returns false with an error instead of throwing.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
@@ -37319,9 +37319,9 @@ inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
     out << ')';
 }
 
-// Replaces each character of `unwanted` in what was written since `from`.
+// Replaces each character of `unwanted` in the text from index `from` on.
 inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
-    // The text belongs to the caller; only its view is constant.
+    // The caller may change its text; only the view of it is constant.
     char* written = const_cast<char*>(out.view().data());
     for (std::size_t i = from; i < out.size(); ++i) {
         if (unwanted.find(written[i]) != text::npos) written[i] = instead;
@@ -37370,7 +37370,7 @@ public:
         is_first_ = false;
         at_ = put_decimal(at_, number);
     }
-    // The next number is the first of another run.
+    // Call it after the last number. The next number begins another run.
     void end() {
         hand_on();
         is_first_ = true;
@@ -37439,8 +37439,7 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
     if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
 }
 
-// Calls `work` with one line after the other, each without its line end. `sum` is that of all
-// stacks.
+// Calls work(line) for each line, without the end of the line. `sum` is the sum of all stacks.
 template <class Work>
 void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
@@ -37480,7 +37479,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
         end_line();
     }
 }
-// For those who have not passed the stacks yet.
+// The same for writers that have not added up the stacks yet.
 template <class Work>
 void for_each_summary_line(format_job& job, const Work& work) {
     for_each_summary_line(job, sum_of_stacks(job), work);
@@ -37702,8 +37701,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// A line of a function, and the function that is called there; without a callee, the cost of the
-// line itself.
+// A line of a function, and the function that is called there. If there is no callee, the cost is
+// that of the line itself.
 struct callgrind_key {
     std::uint32_t function;
     std::uint32_t line;
@@ -37804,7 +37803,7 @@ private:
             });
     }
 
-    // From the outside in: a function that is entered again is no call, nor what leads there.
+    // Walks the stack from main() inwards. A call that enters a function again is not counted.
     void add(const snapshot::stack& stack, const numbered_frames& frames) {
         ++stack_number_;
         const cost numbers{stack.bytes, stack.objects, stack.bytes_allocated, stack.allocations};
@@ -37829,7 +37828,7 @@ private:
         costs_[{caller, line, callgrind_no_callee}].add(numbers);
     }
 
-    // The numbers of the costs; those of each function are side by side.
+    // The numbers of the costs, sorted by function.
     list<std::uint32_t> costs_by_function() {
         list<std::uint32_t> next{job_.memory};
         next.resize(functions_.size() + 1);
@@ -38375,11 +38374,11 @@ public:
     }
 
 private:
-    // In the table of frames, behind the root and the frame of stacks that have none.
+    // The table of frames begins with the root and with the frame of stacks that have no frames.
     static constexpr std::uint32_t unknown_frame = 1;
     static constexpr std::uint32_t first_frame = 2;
 
-    // The numbers of the frames of a stack, as bytes: stacks with equal ones are one point.
+    // The numbers of the frames, as bytes, are the key: stacks with equal frames are one point.
     void add(const snapshot::stack& stack, const numbered_frames& frames) {
         path_.clear();
         for (std::size_t i = 0; i < frames.count; ++i) {
@@ -38474,8 +38473,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The names of frames as they are written in a line, each followed by a `;`. Each name is made
-// once.
+// The names of frames as they stand in a line, each with a `;` after it. Each name is made once.
 class folded_names {
 public:
     explicit folded_names(arena& memory)
@@ -38544,7 +38542,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The outermost frame of a location, and the location of the frames inlined there; 0: none.
+// The outermost frame of a location, and the location of the frames that are inlined in it, or 0.
 struct location_key {
     std::uint32_t inner;
     std::uint32_t frame;
@@ -38566,7 +38564,8 @@ public:
           of_frame_(memory),
           of_number_(memory) {}
 
-    // The number, from 1, of the location that begins at frame `at`, which then is behind it.
+    // Returns the number, from 1, of the location that begins at frame `at`, and moves `at` to the
+    // frame after the location.
     std::uint32_t next_location(const numbered_frames& frames, std::size_t& at) {
         if (frames.numbers == nullptr) return new_location(frames, at);
         const std::uint32_t first = frames.numbers[at];
@@ -38581,7 +38580,7 @@ public:
         return number;
     }
 
-    // Numbers are from 1 to size(); some are only the inner part of others.
+    // Numbers go from 1 to size(). A location that is only the inner part of others is not met.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
     bool is_met(std::uint32_t number) const noexcept { return locations_[number - 1].is_met; }
 
@@ -38590,7 +38589,7 @@ public:
         return frames_[locations_[number - 1].key.frame];
     }
 
-    // Innermost first.
+    // Calls work(frame), innermost first.
     template <class Work>
     void for_each_frame(std::uint32_t number, const Work& work) const {
         const location_key key = locations_[number - 1].key;
@@ -38615,14 +38614,14 @@ private:
         return number;
     }
 
-    // Of the frame alone: most are, and are found without hashing.
+    // The location of one frame, found without hashing: most locations are such.
     std::uint32_t location_alone(const numbered_frames& frames, std::size_t at) {
         const std::uint32_t number = frames_.number_of(frames, at);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);
         if (of_frame_[number] == 0) of_frame_[number] = added({0, number});
         return of_frame_[number];
     }
-    // Of a frame with a location that is inlined there.
+    // The location of a frame together with the location that is inlined in it.
     std::uint32_t location_around(location_key key) {
         const auto known = around_.insert(key);
         if (known.is_new) known.value = added(key);
@@ -38822,7 +38821,7 @@ public:
     }
 
 private:
-    // --- what the events refer to; each is written before its first use ---
+    // --- what the events refer to; it is written before its first use ---
 
     std::uint32_t string(const char* shown) {
         text_out printable{job_.memory};
@@ -38836,7 +38835,7 @@ private:
         return number;
     }
 
-    // Numbers in the file are in the order of writing.
+    // The file numbers locations in the order in which they are written.
     std::uint32_t written(std::uint32_t location) {
         if (location >= written_location_.size()) written_location_.resize(location + 1);
         std::uint32_t& number = written_location_[location];
@@ -38859,10 +38858,10 @@ private:
         return number;
     }
 
-    // The stacks are passed three times; their traces are found only once.
+    // All stacks are passed three times, but the trace of each is found only once.
     void begin_again() noexcept { next_stack_ = 0; }
 
-    // The trace of the next stack: 0 unless it has been written.
+    // The trace of the next stack: 0 if it has not been written yet.
     std::uint32_t& known_trace() {
         if (next_stack_ == trace_of_stack_.size()) trace_of_stack_.push_back(0);
         return trace_of_stack_[next_stack_++];
@@ -38920,8 +38919,8 @@ private:
     }
     void write_free(std::uint64_t allocation) { write_line("- ", allocation); }
 
-    // What was freed of a stack: `count` objects of `size` bytes, `larger` of them with one byte
-    // more.
+    // The freed objects of a stack: `count` objects of `size` bytes, but `larger` of them have one
+    // byte more.
     struct freed_objects {
         std::uint64_t count, size, larger, temporary;
         // How many of the larger objects are temporary, and how many of the others.
@@ -38956,8 +38955,9 @@ private:
         }
     }
 
-    // Of the others it is not known, so another one is born in between: each free waits for the
-    // birth of the next object, and objects of the same size take turns with two descriptions.
+    // The other objects must not look temporary, because it is not known whether they were. So
+    // each is freed only after the birth of the next one, and objects of the same size take turns
+    // with two descriptions.
     void write_freed(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
@@ -41914,7 +41914,7 @@ inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text
     write_page(out, stacks, head.view(), flow);
 }
 
-// Every snapshot makes a page: if there is nothing to show, the page says why.
+// Never refuses: if there is nothing to show, the page says why.
 inline bool write_html_body(format_job& job) {
     write_page_with_head(job.out, job.stacks(), job.flow());
     return true;
@@ -42590,7 +42590,7 @@ private:
         out_ << "\ntime_unit: ms\n";
     }
 
-    // The format has no field for the names of points.
+    // The format has no field for marks, so they become lines of the description.
     void write_marks(const snapshot::window_info& info) {
         for (std::size_t i = 0; i < info.moment_count; ++i) {
             const snapshot::moment& each = info.moments[i];
@@ -42610,7 +42610,7 @@ private:
         job_.pieces.may_go();
     }
 
-    // The children are ordered by their bytes, so those to be summed are at the end.
+    // The children are in the order of their bytes, so those that are summed up come last.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
         for (const call_node& child : tree_.children_of(node)) {
@@ -42688,7 +42688,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The checksum of RFC 1952, eight bytes at a time.
+// The checksum of RFC 1952, computed eight bytes at a time.
 class crc32_sum {
 public:
     crc32_sum() noexcept {
@@ -42726,7 +42726,7 @@ public:
     std::uint32_t value() const noexcept { return sum_; }
 
 private:
-    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum n bytes before its end
+    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum if n bytes follow it
     std::uint32_t sum_ = 0;
 };
 
@@ -42736,7 +42736,7 @@ public:
     void begin(char* at) noexcept { at_ = at; }
     char* at() const noexcept { return at_; }
 
-    // At most 32 bits.
+    // Writes at most 32 bits.
     void put(std::uint32_t bits, unsigned count) noexcept {
         waiting_ |= std::uint64_t{bits} << waiting_count_;
         waiting_count_ += count;
@@ -42748,7 +42748,7 @@ public:
         waiting_count_ -= 32;
     }
 
-    // Writes up to the end of the byte.
+    // Fills up the last byte with zero bits.
     void flush() noexcept {
         for (; waiting_count_ > 0; waiting_count_ -= waiting_count_ < 8 ? waiting_count_ : 8) {
             *at_++ = static_cast<char>(waiting_);
@@ -42788,7 +42788,7 @@ struct deflate_codes {
         return {reversed(0xc0U + number - 280, 8), 8};
     }
 
-    // How far back: a code of 5 bits and up to 13 extra bits.
+    // The code of a distance: 5 bits and up to 13 extra bits.
     static code distance(std::uint32_t distance) noexcept {
         const std::uint32_t back = distance - 1;
         if (back < 4) return {reversed(back, 5), 5};
@@ -42823,14 +42823,14 @@ class gzip_stream {
 public:
     gzip_stream(arena& memory, piecewise_text& to)
         : memory_(memory), to_(to), state_(memory.make<state>()) {
-        // No name, no time of change; made on Unix (3 is its number).
+        // No name and no time of change; made on Unix, which has number 3.
         to_.gathered << text{"\x1f\x8b\x08\0\0\0\0\0\0\x03", 10};
     }
 
     void add(text piece) {
         make_room(piece.size() + piece.size() / 8 + 64);
         bits_.begin(buffer_);
-        bits_.put(2, 3);  // a block with the fixed codes, not the last one
+        bits_.put(2, 3);  // begins a block with the fixed codes that is not the last
         pack(piece);
         put(deflate_codes::symbol(256));
         to_.gathered << text{buffer_, static_cast<std::size_t>(bits_.at() - buffer_)};
@@ -42847,7 +42847,7 @@ public:
     void finish() {
         make_room(64);
         bits_.begin(buffer_);
-        bits_.put(3, 3);  // the last block: it is empty
+        bits_.put(3, 3);  // begins the last block, which is empty
         put(deflate_codes::symbol(256));
         bits_.flush();
         bits_.put(state_->sum.value(), 32);
@@ -42862,7 +42862,7 @@ private:
     struct state {
         crc32_sum sum;
         deflate_codes codes;
-        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash were last, from 1
+        std::uint32_t last[1U << hash_bits];  // by hash: where such four bytes were last, from 1
     };
 
     void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
@@ -42885,7 +42885,7 @@ private:
         for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
     }
 
-    // How many bytes at `at` equal those at `match_`; 0 if there are too few.
+    // How many bytes from `at` equal those from `match_`; 0 if there are too few.
     std::uint32_t length_of_match(const char* bytes, std::size_t at, std::size_t size) noexcept {
         std::uint32_t four = 0;
         std::memcpy(&four, bytes + at, 4);
@@ -42945,7 +42945,7 @@ namespace detail {
 
 constexpr std::size_t longest_varint = 10;
 
-// Seven bits in each byte, the lowest first. Returns the end.
+// Writes seven bits in each byte, the lowest first. Returns the end.
 inline char* put_varint(char* at, std::uint64_t value) noexcept {
     while (value >= 0x80U) {
         *at++ = static_cast<char>(value | 0x80U);
@@ -42960,14 +42960,14 @@ inline void write_varint(text_out& out, std::uint64_t value) {
     out << text{bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes)};
 }
 
-// A negative number is its two's complement, as int64 has it.
+// A negative number is written as its two's complement, as the format requires for int64.
 inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value) {
     if (value == 0) return;
     write_varint(out, std::uint64_t{field} << 3U);
     write_varint(out, value);
 }
 
-// A string, a message, or numbers that were packed.
+// Writes a string, a message, or packed numbers.
 inline void write_field(text_out& out, std::uint32_t field, text bytes) {
     write_varint(out, std::uint64_t{field} << 3U | 2U);
     write_varint(out, bytes.size());
@@ -43021,8 +43021,8 @@ constexpr std::uint32_t id = 1, name = 2, filename = 4;
 }
 }  // namespace pprof_field
 
-// The frames from a container to operator new do not show who allocates. pprof leaves these frames
-// out and shows their numbers at the callers. A template argument list is part of a name.
+// The frames between a container and operator new do not show who allocates. pprof leaves these
+// frames out and gives their numbers to their callers. The names have template arguments.
 constexpr const char* pprof_dropped_frames =
     "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
     "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
@@ -43044,7 +43044,7 @@ public:
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
-        strings_.number_of_text("");  // every profile must begin with it
+        strings_.number_of_text("");  // the first string of a profile must be empty
     }
 
     void write() {
@@ -43083,7 +43083,8 @@ private:
             return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
         }
     };
-    // A function has a frame for each of its lines, and each with the same texts.
+    // A function has a frame for each of its lines. These frames have the same texts, so it is
+    // found by the addresses of its texts.
     struct function_address {
         const char *name, *file;
         bool operator==(const function_address& other) const noexcept {
@@ -43100,10 +43101,10 @@ private:
         bool has_functions, has_files, has_lines, has_inlined;
     };
 
-    // The number of a text that is there for good.
+    // The number of a text that lives as long as the writer.
     std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
 
-    // The same for a name that may need escapes.
+    // The number of a name. Characters that cannot be printed are escaped.
     std::uint64_t printable_string(const char* shown) {
         bool is_plain = true;
         std::size_t length = 0;
@@ -43146,7 +43147,7 @@ private:
         write_field(out_, profile::duration_nanos, info.duration_ns);
     }
 
-    // Makes the labels of each thread, as they are in a sample.
+    // Makes the labels of each thread, in the form in which a sample has them.
     void make_thread_labels() {
         with_threads(job_, [this](const snapshot::thread* threads, std::size_t count) {
             if (count == 0) return;
@@ -43172,7 +43173,7 @@ private:
         write_field(out, pprof_field::sample::label, inner_.view());
     }
 
-    // One, or one for each thread that has allocated there.
+    // Writes one sample, or one for each thread that allocated there.
     void write_samples(const snapshot::stack& stack, const numbered_frames& frames) {
         using namespace pprof_field;
         if (numbers_.size() < frames.count * longest_varint) {
@@ -43195,7 +43196,7 @@ private:
         if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
     }
 
-    // The message already contains the locations.
+    // message_ already has the locations.
     void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
         using namespace pprof_field;
         char values[most_values * longest_varint];
@@ -43250,8 +43251,8 @@ private:
         return known.value;
     }
 
-    // pprof does not look up what it is told about a mapping. So everything that is known is
-    // written.
+    // pprof believes what the file says about a mapping and does not read the module. So everything
+    // that is known is written.
     void gather_mappings() {
         for_each_module(job_, [this](const snapshot::module& module) {
             mappings_.push_back({module, false, false, false, false});
@@ -43262,7 +43263,7 @@ private:
             if (is_empty(frame.module)) continue;
             if (mapping_of(frame) == 0) add_mapping_of(frame);
             mapping& here = mappings_[mapping_of(frame) - 1];
-            // The address of the module follows from each of its frames.
+            // Any frame with an address says where its module begins.
             if (frame.address != 0) here.module.address = frame.address - frame.offset;
             if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
@@ -43277,7 +43278,7 @@ private:
         last_module_ = nullptr;
     }
 
-    // The number of the mapping, from 1; 0: none. There are few modules.
+    // The number of the mapping, from 1, or 0 if there is none. A loop is enough: modules are few.
     std::size_t mapping_of(const snapshot::frame& frame) const {
         if (frame.module == last_module_) return last_mapping_;
         last_module_ = frame.module;
@@ -43356,7 +43357,7 @@ private:
     list<mapping> mappings_;
     list<text> thread_labels_;
     stack_numbers sum_;
-    list<char> numbers_;  // room for those of a sample
+    list<char> numbers_;  // room for the numbers of a sample's locations
     text_out message_;
     text_out inner_;
     std::uint64_t type_key_ = 0;
@@ -43407,8 +43408,8 @@ constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_valu
                                              stack_value::allocations};
 constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof speedscope_values[0];
 
-// Reads the stacks once, with the numbers of their frames, outermost first: each profile needs
-// them.
+// Reads all stacks once, because each of the profiles needs them. The numbers of the frames are
+// outermost first.
 class speedscope_stacks {
 public:
     speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
@@ -45882,19 +45883,19 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
-// What a body reads from a snapshot, besides its info.
+// What the body of a format reads from a snapshot, besides its info.
 enum class format_reads {
-    rows,             // without their frames; stacks where there are details
-    stacks_and_rows,  // what format_job::stacks() has; frames too from there
-    stacks_and_most,  // of the rows only those that a page shows without its script
+    rows,             // rows without their frames; stacks if there are details
+    stacks_and_rows,  // stacks, all rows, and frames, all through format_job::stacks()
+    stacks_and_most,  // the same, but only those rows that a page shows without its script
     stacks
 };
 
 struct file_format {
     const char* name;    // as in `allocscope run --format`
-    const char* ending;  // of paths
+    const char* ending;  // a path with this ending gets the format
     format_body body;
-    bool is_text;  // else it is nothing for a terminal
+    bool is_text;  // otherwise a terminal cannot show it
     format_reads reads;
 };
 
@@ -45913,7 +45914,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
-// How many rows of a snapshot it reads, if all say no more than the stacks.
+// How many rows of a snapshot the format reads, if the rows say no more than the stacks.
 inline std::size_t rows_read_by(const file_format& format) noexcept {
     switch (format.reads) {
         case format_reads::stacks:
@@ -45927,7 +45928,7 @@ inline std::size_t rows_read_by(const file_format& format) noexcept {
     return every_row;
 }
 
-// Null if there is no such format.
+// Returns null if there is no such format.
 inline const file_format* format_named(text name) {
     for (const file_format& each : file_formats) {
         if (name == text{each.name}) return &each;
@@ -45935,7 +45936,7 @@ inline const file_format* format_named(text name) {
     return nullptr;
 }
 
-// The format with the longest ending that fits: "a.dhat.json" is DHAT's. Null if none fits.
+// Returns the format with the longest ending that fits, or null: "a.dhat.json" is DHAT's.
 inline const file_format* format_of_path(text path) {
     const file_format* found = nullptr;
     for (const file_format& each : file_formats) {
@@ -45963,7 +45964,7 @@ inline std::string format_endings() {
     return words_of_formats(&file_format::ending);
 }
 
-// Null if none fits; `error` then lists the endings.
+// Returns null if no ending fits; `error` then lists the endings.
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
@@ -45974,7 +45975,7 @@ inline const file_format* format_of_path(const char* path, std::string& error) {
 
 }  // namespace detail
 
-// Writes in the format that the ending of the path names; docs/formats.md has the list. Throws
+// Writes in the format that the ending of the path chooses; docs/formats.md has the list. Throws
 // report_error, also if no format has this ending.
 inline void write(const snapshot& rows, const char* path) {
     std::string error;

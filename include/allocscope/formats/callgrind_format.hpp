@@ -8,10 +8,10 @@
 //     allocscope::write_callgrind(window.stats(), "heap.callgrind");
 //
 // The events are LiveBytes, LiveObjects, AllocBytes and Allocs. A function's own cost is what it
-// allocated itself. A function counts once for each stack, where it is entered first, so inclusive
+// allocated itself. In each stack a function counts once, where it is entered first, so inclusive
 // costs are right even if functions call each other in circles. The count of a call is the number
-// of allocations that it led to; the line on which a function begins is unknown. Functions, and the
-// lines and calls of each, are in the order in which the stacks of the snapshot have them.
+// of allocations that it led to. The first line of a function is unknown and written as 0.
+// Functions, lines and calls stand in the order in which they first occur in the stacks.
 
 #ifndef ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
@@ -42,8 +42,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// A line of a function, and the function that is called there; without a callee, the cost of the
-// line itself.
+// A line of a function, and the function that is called there. If there is no callee, the cost is
+// that of the line itself.
 struct callgrind_key {
     std::uint32_t function;
     std::uint32_t line;
@@ -144,7 +144,7 @@ private:
             });
     }
 
-    // From the outside in: a function that is entered again is no call, nor what leads there.
+    // Walks the stack from main() inwards. A call that enters a function again is not counted.
     void add(const snapshot::stack& stack, const numbered_frames& frames) {
         ++stack_number_;
         const cost numbers{stack.bytes, stack.objects, stack.bytes_allocated, stack.allocations};
@@ -169,7 +169,7 @@ private:
         costs_[{caller, line, callgrind_no_callee}].add(numbers);
     }
 
-    // The numbers of the costs; those of each function are side by side.
+    // The numbers of the costs, sorted by function.
     list<std::uint32_t> costs_by_function() {
         list<std::uint32_t> next{job_.memory};
         next.resize(functions_.size() + 1);

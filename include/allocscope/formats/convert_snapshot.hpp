@@ -3,12 +3,12 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the command-line program
 // Threads:  any
-// Memory:   the file and what its rows take; the formats get stacks one after the other, so that
-//           the frames of all of them are never there at once
+// Memory:   the file and its rows; the formats get one stack after the other, so the frames of all
+//           stacks are never in memory at once
 //
 //     if (!convert_snapshot("heap.allocscope", "heap.pb.gz", error)) complain(error);
 //
-// The result is the same to the byte as that of load_snapshot() and write().
+// The file has the same bytes as the one that load_snapshot() and write() make.
 
 #ifndef ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
 #define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP

@@ -9,13 +9,13 @@
 //
 // The format is RFC 4180 with a line of names, in UTF-8. A column never changes its meaning; new
 // columns are added at the end. The rows come first, then the places where everything was freed.
-// "line" is empty if it is unknown; "offset" is then the offset in the function or module of
-// "file". The columns "allocations" and "bytes_allocated" are empty if the snapshot knows no
-// stacks. If a window was not sampled, its intervals are the numbers themselves. The last four
-// columns are filled for a window with options::details and otherwise empty. A difference may have
-// negative numbers.
+// If the line is unknown, "line" is empty, and "offset" is the offset in the function or module
+// that "file" names. The columns "allocations" and "bytes_allocated" are empty if the snapshot has
+// no stacks. If a window was not sampled, both ends of an interval are the number itself. The last
+// four columns are empty unless the window has options::details. A difference may have negative
+// numbers.
 //
-// A name that begins with = + - or @ gets a ' in front: a spreadsheet takes such a cell for a
+// A name that begins with = + - or @ gets a ' before it: a spreadsheet takes such a cell for a
 // formula, and names come from the files of the program. A program that reads the file should
 // remove one leading '.
 

@@ -8,11 +8,11 @@
 //     allocscope::write_dhat(window.stats(), "heap.dhat.json");
 //
 // The format is DHAT's file version 2, in its heap mode. "Total" is what was allocated, "At t-end"
-// what is alive. A snapshot does not know what was alive at any other time. So "Max" and "At
-// t-gmax" repeat "At t-end", which the command line in the viewer says, and lifetimes are left out.
-// A snapshot with details knows t-gmax, though not its time, and lifetimes; "Max" is then the
-// larger of the two. Stacks with equal frames are merged, because the viewer requires it; they are
-// in the order of the snapshot.
+// what is alive. A snapshot without details does not know what was alive at other times, nor how
+// long objects lived. So "Max" and "At t-gmax" repeat "At t-end", which the viewer says after the
+// command, and there are no lifetimes. A snapshot with details has lifetimes and, if it knows the
+// peak, "At t-gmax", though not the time; "Max" is then the larger of t-gmax and t-end. Stacks with
+// equal frames are merged, because the viewer requires it. They are in the order of the snapshot.
 
 #ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
@@ -80,11 +80,11 @@ public:
     }
 
 private:
-    // In the table of frames, behind the root and the frame of stacks that have none.
+    // The table of frames begins with the root and with the frame of stacks that have no frames.
     static constexpr std::uint32_t unknown_frame = 1;
     static constexpr std::uint32_t first_frame = 2;
 
-    // The numbers of the frames of a stack, as bytes: stacks with equal ones are one point.
+    // The numbers of the frames, as bytes, are the key: stacks with equal frames are one point.
     void add(const snapshot::stack& stack, const numbered_frames& frames) {
         path_.clear();
         for (std::size_t i = 0; i < frames.count; ++i) {

@@ -7,10 +7,9 @@
 //
 //     allocscope::write_folded(window.stats(), "heap.folded");
 //
-// The outermost frame comes first. The number after the last blank is the one that the caller asks
-// for; by default it is live bytes. Stacks for which it is 0 are left out. flamegraph.pl, inferno,
-// speedscope and Perfetto read the format. A `;` in a name becomes `:`, because `;` separates the
-// frames.
+// The outermost frame comes first. `value` says which number stands after the last blank: live
+// bytes by default. Stacks for which it is 0 are left out. flamegraph.pl, inferno, speedscope and
+// Perfetto read the format. A `;` in a name becomes `:`, because `;` separates the frames.
 
 #ifndef ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
@@ -35,8 +34,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The names of frames as they are written in a line, each followed by a `;`. Each name is made
-// once.
+// The names of frames as they stand in a line, each with a `;` after it. Each name is made once.
 class folded_names {
 public:
     explicit folded_names(arena& memory)

@@ -3,7 +3,7 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the writers in formats/, which the user calls
 // Threads:  any
-// Memory:   an arena while it writes, charged to no window; about a megabyte of the file
+// Memory:   an arena, and about a megabyte of the file, while it writes; charged to no window
 //
 // A format is a function that writes pieces, or refuses to write:
 //
@@ -14,11 +14,11 @@
 //         return true;
 //     }
 //
-// A body that gets its stacks only from here, and never from the snapshot, can also receive the
-// stacks of a file one after the other: formats/convert_snapshot.hpp.
+// A body that takes its stacks only from the job, and never from the snapshot, can also receive the
+// stacks of a file, one after the other (formats/convert_snapshot.hpp).
 //
-// This header has what all formats share: where the pieces go, what an error says, and that the
-// writer's allocations are charged to no window.
+// This header has what all formats share: it passes the pieces on, words the errors, and charges
+// the writer's allocations to no window.
 
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
 #define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
@@ -45,7 +45,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A text that is passed on whenever it has about a megabyte.
+// A text that is passed on, and emptied, when it has about a megabyte.
 class piecewise_text {
 public:
     using put_piece = bool (*)(void* target, text piece);
@@ -53,9 +53,9 @@ public:
     piecewise_text(arena& memory, put_piece put, void* target) noexcept
         : gathered(memory), put_(put), target_(target) {}
 
-    text_out gathered;  // written to
+    text_out gathered;  // the writer appends to it
 
-    // Call it between two pieces of work: then the text may be passed on.
+    // Passes the text on if it is long enough. A view into it is invalid afterwards.
     void may_go() {
         if (gathered.size() >= enough_bytes) hand_on();
     }
@@ -80,13 +80,13 @@ private:
 
 struct format_job {
     const snapshot& rows;
-    arena& memory;  // for as long as the file is being written
+    arena& memory;  // lives until the file is written
     piecewise_text& pieces;
     text_out& out;               // pieces.gathered
-    text_out& refusal;           // why this cannot be written, if it cannot
-    stack_value value;           // for formats with one number for each stack
+    text_out& refusal;           // why this snapshot cannot be written, if it cannot
+    stack_value value;           // which number, in formats with one number for each stack
     int descriptor;              // where a text will be seen; -1: not known
-    const stack_source* source;  // of the stacks; null: rows.stacks()
+    const stack_source* source;  // where the stacks come from; null: rows.stacks()
 
     shown_stacks stacks() const { return shown_stacks{rows, source}; }
     text_flow flow() const noexcept {
@@ -98,7 +98,7 @@ struct format_job {
     }
 };
 
-// Returns false if the job has refused. Nothing was written then.
+// Returns false if the body refused the job. Then it has written nothing.
 using format_body = bool (*)(format_job& job);
 
 // --- stacks ---
@@ -120,7 +120,7 @@ void for_each_module(const format_job& job, const Work& work) {
     });
 }
 
-// Calls work(threads, count); those that for_each_part() of the stacks names.
+// Calls work(threads, count) with the threads that the parts of the stacks refer to.
 template <class Work>
 void with_threads(const format_job& job, const Work& work) {
     job.stacks().with_threads(work);
@@ -143,8 +143,8 @@ inline bool has_stacks_to_write(format_job& job) {
     return job.refuse("memory for the stacks was refused");
 }
 
-// For formats that have no negative numbers: they can write a difference in which nothing became
-// less.
+// For formats without negative numbers: they can write a difference only if no number in it is
+// negative.
 inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
@@ -166,7 +166,7 @@ inline bool has_writable_stacks(format_job& job) {
 
 // --- from the call of a user to the body ---
 
-// Opened with the first piece, so that a job that refuses leaves no file.
+// Opens the target with the first piece, so that a refused job leaves no file.
 template <class Target>
 struct lazy_target {
     Target& target;
@@ -207,7 +207,7 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same; running out of memory is one more reason for an error.
+// The same, but if memory runs out, it returns false with an error instead of throwing.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {

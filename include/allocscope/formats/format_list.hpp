@@ -54,19 +54,19 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
-// What a body reads from a snapshot, besides its info.
+// What the body of a format reads from a snapshot, besides its info.
 enum class format_reads {
-    rows,             // without their frames; stacks where there are details
-    stacks_and_rows,  // what format_job::stacks() has; frames too from there
-    stacks_and_most,  // of the rows only those that a page shows without its script
+    rows,             // rows without their frames; stacks if there are details
+    stacks_and_rows,  // stacks, all rows, and frames, all through format_job::stacks()
+    stacks_and_most,  // the same, but only those rows that a page shows without its script
     stacks
 };
 
 struct file_format {
     const char* name;    // as in `allocscope run --format`
-    const char* ending;  // of paths
+    const char* ending;  // a path with this ending gets the format
     format_body body;
-    bool is_text;  // else it is nothing for a terminal
+    bool is_text;  // otherwise a terminal cannot show it
     format_reads reads;
 };
 
@@ -85,7 +85,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
-// How many rows of a snapshot it reads, if all say no more than the stacks.
+// How many rows of a snapshot the format reads, if the rows say no more than the stacks.
 inline std::size_t rows_read_by(const file_format& format) noexcept {
     switch (format.reads) {
         case format_reads::stacks:
@@ -99,7 +99,7 @@ inline std::size_t rows_read_by(const file_format& format) noexcept {
     return every_row;
 }
 
-// Null if there is no such format.
+// Returns null if there is no such format.
 inline const file_format* format_named(text name) {
     for (const file_format& each : file_formats) {
         if (name == text{each.name}) return &each;
@@ -107,7 +107,7 @@ inline const file_format* format_named(text name) {
     return nullptr;
 }
 
-// The format with the longest ending that fits: "a.dhat.json" is DHAT's. Null if none fits.
+// Returns the format with the longest ending that fits, or null: "a.dhat.json" is DHAT's.
 inline const file_format* format_of_path(text path) {
     const file_format* found = nullptr;
     for (const file_format& each : file_formats) {
@@ -135,7 +135,7 @@ inline std::string format_endings() {
     return words_of_formats(&file_format::ending);
 }
 
-// Null if none fits; `error` then lists the endings.
+// Returns null if no ending fits; `error` then lists the endings.
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
@@ -146,7 +146,7 @@ inline const file_format* format_of_path(const char* path, std::string& error) {
 
 }  // namespace detail
 
-// Writes in the format that the ending of the path names; docs/formats.md has the list. Throws
+// Writes in the format that the ending of the path chooses; docs/formats.md has the list. Throws
 // report_error, also if no format has this ending.
 inline void write(const snapshot& rows, const char* path) {
     std::string error;

@@ -7,9 +7,10 @@
 //
 //     write_frame_name(out, frame);       // acme::load(int), or libz.so.1+0x4a10 without a symbol
 //     write_frame_label(out, frame);      // 0x55d0: acme::load(int) (/src/load.cpp:12)
-//     replace_since(out, begin, ";", ':');  // for names that contain the separator of a format
+//     replace_since(out, begin, ";", ':');  // if a name contains what separates names in a format
 //
-// All output is printable, valid UTF-8 on one line; other bytes are escaped as in a text report.
+// What is written is printable, valid UTF-8 on one line; other bytes are escaped as in a text
+// report.
 
 #ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 #define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
@@ -57,9 +58,9 @@ inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
     out << ')';
 }
 
-// Replaces each character of `unwanted` in what was written since `from`.
+// Replaces each character of `unwanted` in the text from index `from` on.
 inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
-    // The text belongs to the caller; only its view is constant.
+    // The caller may change its text; only the view of it is constant.
     char* written = const_cast<char*>(out.view().data());
     for (std::size_t i = from; i < out.size(); ++i) {
         if (unwanted.find(written[i]) != text::npos) written[i] = instead;

@@ -9,9 +9,10 @@
 //     zipped.add(piece);             // as often as needed; a megabyte at a time is best
 //     zipped.finish();
 //
-// The format is RFC 1951 and 1952. Each piece is one block with the fixed codes, in which text that
-// occurred in the last 32 KiB is replaced by its distance. For each four bytes only their last
-// position is remembered: that is fast, and most of a profile repeats what was written just before.
+// The format is RFC 1951 and 1952. Each piece becomes one block with the fixed codes. Text that
+// occurred in the last 32 KiB of the piece is replaced by its distance and length. Of four bytes
+// with the same hash, only the last position is remembered: that is fast, and most of a profile
+// repeats what was written just before.
 
 #ifndef ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
 #define ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
@@ -30,7 +31,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The checksum of RFC 1952, eight bytes at a time.
+// The checksum of RFC 1952, computed eight bytes at a time.
 class crc32_sum {
 public:
     crc32_sum() noexcept {
@@ -68,7 +69,7 @@ public:
     std::uint32_t value() const noexcept { return sum_; }
 
 private:
-    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum n bytes before its end
+    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum if n bytes follow it
     std::uint32_t sum_ = 0;
 };
 
@@ -78,7 +79,7 @@ public:
     void begin(char* at) noexcept { at_ = at; }
     char* at() const noexcept { return at_; }
 
-    // At most 32 bits.
+    // Writes at most 32 bits.
     void put(std::uint32_t bits, unsigned count) noexcept {
         waiting_ |= std::uint64_t{bits} << waiting_count_;
         waiting_count_ += count;
@@ -90,7 +91,7 @@ public:
         waiting_count_ -= 32;
     }
 
-    // Writes up to the end of the byte.
+    // Fills up the last byte with zero bits.
     void flush() noexcept {
         for (; waiting_count_ > 0; waiting_count_ -= waiting_count_ < 8 ? waiting_count_ : 8) {
             *at_++ = static_cast<char>(waiting_);
@@ -130,7 +131,7 @@ struct deflate_codes {
         return {reversed(0xc0U + number - 280, 8), 8};
     }
 
-    // How far back: a code of 5 bits and up to 13 extra bits.
+    // The code of a distance: 5 bits and up to 13 extra bits.
     static code distance(std::uint32_t distance) noexcept {
         const std::uint32_t back = distance - 1;
         if (back < 4) return {reversed(back, 5), 5};
@@ -165,14 +166,14 @@ class gzip_stream {
 public:
     gzip_stream(arena& memory, piecewise_text& to)
         : memory_(memory), to_(to), state_(memory.make<state>()) {
-        // No name, no time of change; made on Unix (3 is its number).
+        // No name and no time of change; made on Unix, which has number 3.
         to_.gathered << text{"\x1f\x8b\x08\0\0\0\0\0\0\x03", 10};
     }
 
     void add(text piece) {
         make_room(piece.size() + piece.size() / 8 + 64);
         bits_.begin(buffer_);
-        bits_.put(2, 3);  // a block with the fixed codes, not the last one
+        bits_.put(2, 3);  // begins a block with the fixed codes that is not the last
         pack(piece);
         put(deflate_codes::symbol(256));
         to_.gathered << text{buffer_, static_cast<std::size_t>(bits_.at() - buffer_)};
@@ -189,7 +190,7 @@ public:
     void finish() {
         make_room(64);
         bits_.begin(buffer_);
-        bits_.put(3, 3);  // the last block: it is empty
+        bits_.put(3, 3);  // begins the last block, which is empty
         put(deflate_codes::symbol(256));
         bits_.flush();
         bits_.put(state_->sum.value(), 32);
@@ -204,7 +205,7 @@ private:
     struct state {
         crc32_sum sum;
         deflate_codes codes;
-        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash were last, from 1
+        std::uint32_t last[1U << hash_bits];  // by hash: where such four bytes were last, from 1
     };
 
     void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
@@ -227,7 +228,7 @@ private:
         for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
     }
 
-    // How many bytes at `at` equal those at `match_`; 0 if there are too few.
+    // How many bytes from `at` equal those from `match_`; 0 if there are too few.
     std::uint32_t length_of_match(const char* bytes, std::size_t at, std::size_t size) noexcept {
         std::uint32_t four = 0;
         std::memcpy(&four, bytes + at, 4);

@@ -8,11 +8,12 @@
 //     allocscope::write_heaptrack(window.stats(), "heap.heaptrack");
 //
 // The format is version 3 of heaptrack's text. It is a list of events, but a snapshot has only
-// their sums. So the events are made up in such a way that the sums are right. Calls, bytes and
-// leaks (what is alive) are correct for each stack. Sizes are the mean size of a stack's objects.
-// What was freed is freed at once, so the peak is what is alive at the end. Events count as
-// temporary only if the window has details. A sampled window is refused, because estimates are no
-// events. So are more than 100 million allocations, because each is a line.
+// their sums. So the writer invents events that have the right sums. Calls, bytes and leaks (what
+// is alive) are correct for each stack. Each object has the mean size of its stack's objects.
+// Objects that were freed come first, and each is freed soon after its birth. So heaptrack's peak
+// is what is alive at the end, unless one freed object was larger. Objects count as temporary only
+// if the window has details. A sampled window is refused, because an estimate is not a number of
+// events. More than 100 million allocations are refused, because each is a line.
 
 #ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
@@ -92,7 +93,7 @@ public:
     }
 
 private:
-    // --- what the events refer to; each is written before its first use ---
+    // --- what the events refer to; it is written before its first use ---
 
     std::uint32_t string(const char* shown) {
         text_out printable{job_.memory};
@@ -106,7 +107,7 @@ private:
         return number;
     }
 
-    // Numbers in the file are in the order of writing.
+    // The file numbers locations in the order in which they are written.
     std::uint32_t written(std::uint32_t location) {
         if (location >= written_location_.size()) written_location_.resize(location + 1);
         std::uint32_t& number = written_location_[location];
@@ -129,10 +130,10 @@ private:
         return number;
     }
 
-    // The stacks are passed three times; their traces are found only once.
+    // All stacks are passed three times, but the trace of each is found only once.
     void begin_again() noexcept { next_stack_ = 0; }
 
-    // The trace of the next stack: 0 unless it has been written.
+    // The trace of the next stack: 0 if it has not been written yet.
     std::uint32_t& known_trace() {
         if (next_stack_ == trace_of_stack_.size()) trace_of_stack_.push_back(0);
         return trace_of_stack_[next_stack_++];
@@ -190,8 +191,8 @@ private:
     }
     void write_free(std::uint64_t allocation) { write_line("- ", allocation); }
 
-    // What was freed of a stack: `count` objects of `size` bytes, `larger` of them with one byte
-    // more.
+    // The freed objects of a stack: `count` objects of `size` bytes, but `larger` of them have one
+    // byte more.
     struct freed_objects {
         std::uint64_t count, size, larger, temporary;
         // How many of the larger objects are temporary, and how many of the others.
@@ -226,8 +227,9 @@ private:
         }
     }
 
-    // Of the others it is not known, so another one is born in between: each free waits for the
-    // birth of the next object, and objects of the same size take turns with two descriptions.
+    // The other objects must not look temporary, because it is not known whether they were. So
+    // each is freed only after the birth of the next one, and objects of the same size take turns
+    // with two descriptions.
     void write_freed(const snapshot::stack& stack, const numbered_frames& frames) {
         std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);

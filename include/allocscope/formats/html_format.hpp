@@ -38,7 +38,7 @@ inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text
     write_page(out, stacks, head.view(), flow);
 }
 
-// Every snapshot makes a page: if there is nothing to show, the page says why.
+// Never refuses: if there is nothing to show, the page says why.
 inline bool write_html_body(format_job& job) {
     write_page_with_head(job.out, job.stacks(), job.flow());
     return true;

@@ -9,9 +9,9 @@
 //     for (std::size_t i = 0; i < frames.count;) use(book.next_location(frames, i));
 //     book.for_each_frame(number, [](const snapshot::frame& frame) { ... });   // innermost first
 //
-// A stack has a frame for each call that was inlined; formats that know code by its address have
-// one location with several lines for those. Most frames of a file are a location of their own,
-// which then is known by the number of the frame.
+// A stack has a frame for each inlined call. Formats that identify code by its address have one
+// location, with several lines, for all calls at a return address. Most locations have one frame;
+// if the source numbers its frames, such a location is found by the number of its frame.
 
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
@@ -33,7 +33,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The outermost frame of a location, and the location of the frames inlined there; 0: none.
+// The outermost frame of a location, and the location of the frames that are inlined in it, or 0.
 struct location_key {
     std::uint32_t inner;
     std::uint32_t frame;
@@ -55,7 +55,8 @@ public:
           of_frame_(memory),
           of_number_(memory) {}
 
-    // The number, from 1, of the location that begins at frame `at`, which then is behind it.
+    // Returns the number, from 1, of the location that begins at frame `at`, and moves `at` to the
+    // frame after the location.
     std::uint32_t next_location(const numbered_frames& frames, std::size_t& at) {
         if (frames.numbers == nullptr) return new_location(frames, at);
         const std::uint32_t first = frames.numbers[at];
@@ -70,7 +71,7 @@ public:
         return number;
     }
 
-    // Numbers are from 1 to size(); some are only the inner part of others.
+    // Numbers go from 1 to size(). A location that is only the inner part of others is not met.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
     bool is_met(std::uint32_t number) const noexcept { return locations_[number - 1].is_met; }
 
@@ -79,7 +80,7 @@ public:
         return frames_[locations_[number - 1].key.frame];
     }
 
-    // Innermost first.
+    // Calls work(frame), innermost first.
     template <class Work>
     void for_each_frame(std::uint32_t number, const Work& work) const {
         const location_key key = locations_[number - 1].key;
@@ -104,14 +105,14 @@ private:
         return number;
     }
 
-    // Of the frame alone: most are, and are found without hashing.
+    // The location of one frame, found without hashing: most locations are such.
     std::uint32_t location_alone(const numbered_frames& frames, std::size_t at) {
         const std::uint32_t number = frames_.number_of(frames, at);
         if (number >= of_frame_.size()) of_frame_.resize(number + 1);
         if (of_frame_[number] == 0) of_frame_[number] = added({0, number});
         return of_frame_[number];
     }
-    // Of a frame with a location that is inlined there.
+    // The location of a frame together with the location that is inlined in it.
     std::uint32_t location_around(location_key key) {
         const auto known = around_.insert(key);
         if (known.is_new) known.value = added(key);

@@ -7,11 +7,11 @@
 //
 //     allocscope::write_massif(window.stats(), "heap.massif");      // then: ms_print heap.massif
 //
-// There is one massif snapshot for each moment of the time series, if the window kept one, and one
-// for the end, which has the tree of callers; the callers of operator new are at its root. A window
-// begins empty, and so does the file. Callers below a thousandth of all bytes are summed, as massif
-// does below a hundredth. A `#` in a name becomes `@`, because ms_print takes the text after `#`
-// for a comment.
+// The file begins with a massif snapshot of 0 bytes, because a window begins empty. It has one for
+// each moment of the time series, if the window kept one, and one for the end. The last one has the
+// tree of callers; the callers of operator new are at its root. Callers with less than a thousandth
+// of all bytes are summed up, where massif does it below a hundredth. A `#` in a name becomes `@`,
+// because ms_print takes the text after `#` for a comment.
 
 #ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
@@ -75,7 +75,7 @@ private:
         out_ << "\ntime_unit: ms\n";
     }
 
-    // The format has no field for the names of points.
+    // The format has no field for marks, so they become lines of the description.
     void write_marks(const snapshot::window_info& info) {
         for (std::size_t i = 0; i < info.moment_count; ++i) {
             const snapshot::moment& each = info.moments[i];
@@ -95,7 +95,7 @@ private:
         job_.pieces.may_go();
     }
 
-    // The children are ordered by their bytes, so those to be summed are at the end.
+    // The children are in the order of their bytes, so those that are summed up come last.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
         for (const call_node& child : tree_.children_of(node)) {

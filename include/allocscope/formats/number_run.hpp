@@ -9,7 +9,8 @@
 //     for (const std::uint32_t number : path) run.add(number);
 //     run.end();
 //
-// A million stacks have twenty million such numbers: the numbers of a stack are written at once.
+// A million stacks have twenty million such numbers, so digits are gathered before they are
+// written.
 
 #ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
 #define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
@@ -53,7 +54,7 @@ public:
         is_first_ = false;
         at_ = put_decimal(at_, number);
     }
-    // The next number is the first of another run.
+    // Call it after the last number. The next number begins another run.
     void end() {
         hand_on();
         is_first_ = true;

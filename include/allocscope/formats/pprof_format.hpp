@@ -9,16 +9,17 @@
 //
 // The file is a gzipped profile.proto with the four values that Go's heap profiles have, in the
 // same order: alloc_objects, alloc_space, inuse_objects, inuse_space. A return address is one
-// location; the calls inlined there are its lines. Each sample has the label `type`. Facts without
-// a field (totals, losses, intervals) are in the comments, which `pprof -comments` prints.
+// location; the calls inlined there are its lines. Each sample has the label `type`. Facts for
+// which the format has no field (totals, losses, intervals) are comments; `pprof -comments` prints
+// them.
 //
-// A window with details has more values between these, because viewers look at the first or last
-// value: temporary_objects; lifetime, how long the objects lived, added up; peak_objects and
-// peak_space, what was alive at the peak, if that is known. If the threads are known, a sample is
-// what one of them allocated at a stack. It has the labels `thread`, with name and number, and
-// `thread_id`, with the number.
+// A window with details has more values in the middle, because viewers look at the first or the
+// last one: temporary_objects; lifetime (how long the objects lived, added up); and, if the peak is
+// known, peak_objects and peak_space (what was alive then). If the threads are known, a sample is
+// what one thread allocated at a stack. Its label `thread` has the thread's name and number,
+// `thread_id` has the number.
 //
-// A profile may have its strings, functions and locations after the samples, so they are collected
+// In a profile, strings, functions and locations may stand after the samples. So they are collected
 // while the samples are written. The values of a difference may be negative.
 
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
@@ -86,8 +87,8 @@ constexpr std::uint32_t id = 1, name = 2, filename = 4;
 }
 }  // namespace pprof_field
 
-// The frames from a container to operator new do not show who allocates. pprof leaves these frames
-// out and shows their numbers at the callers. A template argument list is part of a name.
+// The frames between a container and operator new do not show who allocates. pprof leaves these
+// frames out and gives their numbers to their callers. The names have template arguments.
 constexpr const char* pprof_dropped_frames =
     "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
     "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
@@ -109,7 +110,7 @@ public:
           numbers_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
-        strings_.number_of_text("");  // every profile must begin with it
+        strings_.number_of_text("");  // the first string of a profile must be empty
     }
 
     void write() {
@@ -148,7 +149,8 @@ private:
             return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
         }
     };
-    // A function has a frame for each of its lines, and each with the same texts.
+    // A function has a frame for each of its lines. These frames have the same texts, so it is
+    // found by the addresses of its texts.
     struct function_address {
         const char *name, *file;
         bool operator==(const function_address& other) const noexcept {
@@ -165,10 +167,10 @@ private:
         bool has_functions, has_files, has_lines, has_inlined;
     };
 
-    // The number of a text that is there for good.
+    // The number of a text that lives as long as the writer.
     std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
 
-    // The same for a name that may need escapes.
+    // The number of a name. Characters that cannot be printed are escaped.
     std::uint64_t printable_string(const char* shown) {
         bool is_plain = true;
         std::size_t length = 0;
@@ -211,7 +213,7 @@ private:
         write_field(out_, profile::duration_nanos, info.duration_ns);
     }
 
-    // Makes the labels of each thread, as they are in a sample.
+    // Makes the labels of each thread, in the form in which a sample has them.
     void make_thread_labels() {
         with_threads(job_, [this](const snapshot::thread* threads, std::size_t count) {
             if (count == 0) return;
@@ -237,7 +239,7 @@ private:
         write_field(out, pprof_field::sample::label, inner_.view());
     }
 
-    // One, or one for each thread that has allocated there.
+    // Writes one sample, or one for each thread that allocated there.
     void write_samples(const snapshot::stack& stack, const numbered_frames& frames) {
         using namespace pprof_field;
         if (numbers_.size() < frames.count * longest_varint) {
@@ -260,7 +262,7 @@ private:
         if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
     }
 
-    // The message already contains the locations.
+    // message_ already has the locations.
     void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
         using namespace pprof_field;
         char values[most_values * longest_varint];
@@ -315,8 +317,8 @@ private:
         return known.value;
     }
 
-    // pprof does not look up what it is told about a mapping. So everything that is known is
-    // written.
+    // pprof believes what the file says about a mapping and does not read the module. So everything
+    // that is known is written.
     void gather_mappings() {
         for_each_module(job_, [this](const snapshot::module& module) {
             mappings_.push_back({module, false, false, false, false});
@@ -327,7 +329,7 @@ private:
             if (is_empty(frame.module)) continue;
             if (mapping_of(frame) == 0) add_mapping_of(frame);
             mapping& here = mappings_[mapping_of(frame) - 1];
-            // The address of the module follows from each of its frames.
+            // Any frame with an address says where its module begins.
             if (frame.address != 0) here.module.address = frame.address - frame.offset;
             if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
@@ -342,7 +344,7 @@ private:
         last_module_ = nullptr;
     }
 
-    // The number of the mapping, from 1; 0: none. There are few modules.
+    // The number of the mapping, from 1, or 0 if there is none. A loop is enough: modules are few.
     std::size_t mapping_of(const snapshot::frame& frame) const {
         if (frame.module == last_module_) return last_mapping_;
         last_module_ = frame.module;
@@ -421,7 +423,7 @@ private:
     list<mapping> mappings_;
     list<text> thread_labels_;
     stack_numbers sum_;
-    list<char> numbers_;  // room for those of a sample
+    list<char> numbers_;  // room for the numbers of a sample's locations
     text_out message_;
     text_out inner_;
     std::uint64_t type_key_ = 0;

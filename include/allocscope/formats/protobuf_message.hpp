@@ -5,7 +5,7 @@
 // Threads:  one
 // Memory:   of the text that is written to
 //
-//     write_field(inner, 1, 42);            // field 1 is 42; 0 is what a missing field means
+//     write_field(inner, 1, 42);            // field 1 is 42; a field that is 0 is not written
 //     write_field(outer, 3, inner.view());  // field 3 of the outer message is the inner one
 
 #ifndef ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
@@ -25,7 +25,7 @@ namespace detail {
 
 constexpr std::size_t longest_varint = 10;
 
-// Seven bits in each byte, the lowest first. Returns the end.
+// Writes seven bits in each byte, the lowest first. Returns the end.
 inline char* put_varint(char* at, std::uint64_t value) noexcept {
     while (value >= 0x80U) {
         *at++ = static_cast<char>(value | 0x80U);
@@ -40,14 +40,14 @@ inline void write_varint(text_out& out, std::uint64_t value) {
     out << text{bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes)};
 }
 
-// A negative number is its two's complement, as int64 has it.
+// A negative number is written as its two's complement, as the format requires for int64.
 inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value) {
     if (value == 0) return;
     write_varint(out, std::uint64_t{field} << 3U);
     write_varint(out, value);
 }
 
-// A string, a message, or numbers that were packed.
+// Writes a string, a message, or packed numbers.
 inline void write_field(text_out& out, std::uint32_t field, text bytes) {
     write_varint(out, std::uint64_t{field} << 3U | 2U);
     write_varint(out, bytes.size());

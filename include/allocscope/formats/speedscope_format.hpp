@@ -8,7 +8,7 @@
 //     allocscope::write_speedscope(window.stats(), "heap.speedscope.json");
 //
 // The profiles are live bytes, live objects, bytes allocated and allocations, in this order. Frames
-// with the same place are one frame; an inlined call is a frame, too.
+// with the same place are one frame. An inlined call is a frame, too.
 
 #ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
@@ -42,8 +42,8 @@ constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_valu
                                              stack_value::allocations};
 constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof speedscope_values[0];
 
-// Reads the stacks once, with the numbers of their frames, outermost first: each profile needs
-// them.
+// Reads all stacks once, because each of the profiles needs them. The numbers of the frames are
+// outermost first.
 class speedscope_stacks {
 public:
     speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {

@@ -68,8 +68,7 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
     if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
 }
 
-// Calls `work` with one line after the other, each without its line end. `sum` is that of all
-// stacks.
+// Calls work(line) for each line, without the end of the line. `sum` is the sum of all stacks.
 template <class Work>
 void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
@@ -109,7 +108,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
         end_line();
     }
 }
-// For those who have not passed the stacks yet.
+// The same for writers that have not added up the stacks yet.
 template <class Work>
 void for_each_summary_line(format_job& job, const Work& work) {
     for_each_summary_line(job, sum_of_stacks(job), work);

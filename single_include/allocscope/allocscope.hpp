@@ -5417,12 +5417,12 @@ class debug_package;
 class debug_units;
 class object_bytes;
 
-// Where a program may have a package file.
+// The files beside which a package file may be.
 struct package_place {
     const object_bytes* program = nullptr;
     const object_bytes* debug = nullptr;  // the file with its debug information, or the same
     bool is_sought = false;
-    debug_package* package = nullptr;  // null: it was not sought, or there is none
+    debug_package* package = nullptr;  // null: not looked for yet, or there is none
 };
 
 // A null member means that there is no reader.
@@ -5496,7 +5496,7 @@ private:
         }
     }
 
-    // What cannot be read stays zero, and counts as unknown.
+    // Bytes that cannot be read stay zero, which readers take for unknown.
     ALLOCSCOPE_INLINE void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
@@ -5553,15 +5553,16 @@ public:
     }
 
     ALLOCSCOPE_INLINE bool is_readable() const { return header_.is_valid; }
-    // Null: it is read from memory.
+    // Null if the file is in memory.
     const char* path() const { return path_; }
     ALLOCSCOPE_INLINE const detail::build_id& id() const { return id_; }
     ALLOCSCOPE_INLINE const detail::file_identity& identity() const { return identity_; }
     ALLOCSCOPE_INLINE const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
+    // A linked address; 0 if there is no code.
     ALLOCSCOPE_INLINE std::uint64_t lowest_code() const { return lowest_code_; }
 
-    // The last section of that name: the one with the functions, if types have some of their own.
+    // The last section of that name. If each type has a section of that name, too, the last one has
+    // the functions.
     const detail::elf_section* find(const char* name) const {
         for (std::size_t i = sections_.size(); i > 0; --i) {
             if (text{sections_[i - 1].name} == name) return &sections_[i - 1].section;
@@ -5575,9 +5576,9 @@ public:
         return section != nullptr && section->type != detail::elf_section_no_bytes;
     }
 
-    // Returns nothing if it would need more than `most` bytes, or if the compression of the section
-    // is unknown; then its names are simply unknown. `late`: a large section may be read later,
-    // piece by piece, and then needs only addresses; it is set to null if all bytes have been read.
+    // Returns nothing if the section would need more than `most` bytes, or if its compression is
+    // unknown. If `late` is not null, a large section may be read later, piece by piece; until then
+    // it needs only addresses. `*late` is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
@@ -5600,7 +5601,7 @@ public:
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 private:
-    // A smaller section is read at once; a larger one is in no real file.
+    // A section below the smallest size is read at once. No real file has one above the largest.
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
     static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
@@ -5640,7 +5641,7 @@ private:
         return {out, size};
     }
 
-    // Returns nothing if the process may not have that much memory; then less is known.
+    // Returns nothing if the process may not have that much memory.
     detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
         if (size == 0 || size > largest_read || offset > file_bytes_ ||
             size > file_bytes_ - offset) {
@@ -5681,8 +5682,9 @@ private:
         find_id(memory);
     }
 
-    // In the .dwo files of g++ -fdebug-types-section each type has a section of its own, before the
-    // one with the functions, which then begins where the first of them does.
+    // In the .dwo files of g++ -fdebug-types-section, each type has a section of its own. They
+    // stand before the section with the functions, which is then made to begin where the first one
+    // does.
     void add_types(detail::elf_section& section) const {
         if (sections_.empty()) return;
         const detail::elf_section& before = sections_.back().section;
@@ -5766,8 +5768,7 @@ inline std::uint32_t checksum_of_file(const char* path) noexcept {
     return at == 0 ? 0 : ~sum;
 }
 
-// The possible paths of a file with that build id, the likeliest first; "": no such folder is
-// known.
+// The possible paths of a file with that build id, the likeliest first; "": there is no such path.
 struct paths_of_build_id {
     text paths[3];
 
@@ -5810,13 +5811,13 @@ private:
 
 class debug_file_search {
 public:
-    // `path` is where the module's own file can be opened.
+    // `path` is a path at which the module's own file can be opened.
     ALLOCSCOPE_INLINE debug_file_search(arena& memory, const object_bytes& object, const char* path)
         : memory_(memory), object_(object), home_(path) {
         read_link();
     }
 
-    // Null if there is no file that can be believed.
+    // Returns null if there is no file that can be believed.
     object_bytes* find() {
         const text folder = home_.folder();
         object_bytes* found = nullptr;
@@ -5891,7 +5892,8 @@ public:
 
     bool is_readable() const noexcept { return !index_.empty(); }
 
-    // The sections of a unit as in its .dwo file. Returns false if the unit is not in here.
+    // Reads the sections of a unit, as its .dwo file has them. Returns false if the package does
+    // not have the unit.
     bool find(std::uint64_t unit, detail::dwarf_sections& into) {
         constexpr std::uint32_t info = 1;
         constexpr std::uint32_t abbreviations = 3;
@@ -5938,7 +5940,8 @@ private:
     detail::byte_view unpacked_[4];
 };
 
-// Looks beside the program, and beside the file with its debug information. Null: there is none.
+// Looks beside the program, and beside the file with its debug information. Returns null if neither
+// has a package.
 inline debug_package* find_package(arena& memory, const object_bytes& program,
                                    const object_bytes& debug) {
     const object_bytes* const files[] = {&program, &debug};
@@ -6502,7 +6505,7 @@ struct address_range {
     std::uint64_t low;
     std::uint64_t high;  // exclusive
     std::uint64_t value;
-    std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
+    std::uint64_t outer;  // the number of the outer range + 1; 0: none. Set by finish()
 
     ALLOCSCOPE_INLINE std::uint64_t width() const noexcept { return high - low; }
 };
@@ -6516,7 +6519,7 @@ public:
 
     // Call it once, after the last add() and before the first search.
     void finish();
-    // The same for ranges that were collected in borrowed memory and now move to `kept`.
+    // The same, and moves the ranges to `kept`, because they were collected in borrowed memory.
     void finish_in(arena& kept);
 
     // A loop over all ranges that hold an address; it starts with the one that begins last.
@@ -6526,7 +6529,7 @@ public:
         int steps;
     };
     walk walk_to(std::uint64_t address) const noexcept;  // one thread at a time
-    const address_range* next(walk& at) const noexcept;  // null: there is no other
+    const address_range* next(walk& at) const noexcept;  // null: there are no more
 
     // The narrowest range that holds the address. Among equal ranges it is the one added first,
     // because the linker keeps the first of several copies of a function and gives the others its
@@ -6539,8 +6542,8 @@ public:
 private:
     void sort_in(arena& scratch);
 
-    // Real ranges are nested a few levels deep; this ends the search in a file made to slow us
-    // down.
+    // Real ranges are nested a few levels deep. The limit ends a search in a file that was made to
+    // slow us down.
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
@@ -6575,7 +6578,7 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
         sort_in(scratch);
     }
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
-        // What ends before this range begins does not reach into a later one either.
+        // A range that ends before this one begins does not reach into later ones either.
         std::size_t before = i;
         while (before != 0 && ranges_[before - 1].high <= ranges_[i].low) {
             before = ranges_[before - 1].outer;
@@ -6637,7 +6640,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
-// How many more steps are allowed before a file counts as made to waste time.
+// How many more steps a file may take. One that needs more was made to waste time.
 struct step_budget {
     std::uint64_t left = 0;
     bool take() { return left != 0 && left-- != 0; }
@@ -6649,11 +6652,11 @@ struct abbreviation {
     std::uint32_t attribute_count = 0;
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
-    std::uint32_t bytes_behind = 0;  // of fixed size, after the last step
+    std::uint32_t bytes_behind = 0;  // the size of the values after the last step
     std::uint16_t tag = 0;
     bool has_children = false;
     bool has_code = false;     // an address or a list of ranges
-    bool opens_scope = false;  // names of its children are looked up in it
+    bool opens_scope = false;  // the names of its children belong to it
     bool names_type = false;   // or names a namespace
 };
 
@@ -6671,7 +6674,7 @@ ALLOCSCOPE_INLINE bool names_a_type(std::uint16_t tag) noexcept {
            tag == detail::dwarf::tag_imported_declaration;
 }
 
-// A value, and the number of bytes that it always takes (dwarf_form_varies: they differ).
+// An attribute, and the number of bytes of its value (dwarf_form_varies: it differs).
 struct entry_attribute {
     std::uint16_t name;
     std::uint16_t form;
@@ -6695,7 +6698,7 @@ public:
                        std::uint64_t only_code = 0, step_budget* budget = nullptr);
 
     const abbreviation* find(std::uint64_t code) const noexcept {
-        // Compilers number from 1 without gaps.
+        // Compilers number abbreviations from 1 without gaps.
         if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
             return &shapes_[code - 1];
         }
@@ -6712,7 +6715,7 @@ public:
 private:
     const abbreviation* find_odd(std::uint64_t code) const noexcept;
 
-    // No entry is larger; so the sum of all sizes does not wrap.
+    // No real entry is larger. The limit keeps the sum of all sizes from wrapping.
     static constexpr std::uint32_t most_fixed_bytes = std::uint32_t{1} << 30U;
 
     struct builder {
@@ -6797,11 +6800,11 @@ public:
         : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
 
     bool next() noexcept;
-    // The same for the first entry; false also if it is empty.
+    // The same for the first entry, but returns false if that is empty.
     bool begin() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
-    // Behind the value that was read last.
+    // The offset after the value that was read last.
     ALLOCSCOPE_INLINE std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
@@ -6817,8 +6820,8 @@ public:
     // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
-    // The bytes of all values, if each of them has a fixed size: the values of attributes(). Null:
-    // some have not, or they go beyond the end of the unit.
+    // The bytes of all values, if each has a fixed size: attributes() says what they are. Null:
+    // some have no fixed size, or they go beyond the end of the unit.
     ALLOCSCOPE_INLINE const std::uint8_t* fixed_values() const noexcept {
         const bool are_fixed = shape_->step_count == 0 && shape_->bytes_behind <= in_.remaining();
         return are_fixed ? in_.bytes().data + in_.at() : nullptr;
@@ -6827,7 +6830,7 @@ public:
         return table_.attributes(*shape_);
     }
 
-    // The same, for loops that see many entries.
+    // The same as next_value(), inlined into loops that see many entries.
     ALLOCSCOPE_INLINE bool next_value_inline(std::uint16_t& name,
                                              detail::dwarf_value& value) noexcept;
 
@@ -6844,7 +6847,7 @@ private:
     std::int64_t next_depth_ = 0;
 };
 
-// A value of a form with a fixed size; only those of up to 8 bytes are numbers.
+// The value of an attribute with a fixed size. Only values of up to 8 bytes are numbers.
 ALLOCSCOPE_INLINE std::uint64_t fixed_value(const entry_attribute& attribute,
                                             const std::uint8_t* at) noexcept {
     std::uint64_t number = 0;
@@ -6962,7 +6965,7 @@ namespace symbolize {
 struct entry_scope {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::size_t parent = 0;  // its number + 1; 0: the unit itself
+    std::size_t parent = 0;  // the number of the scope around it + 1; 0: the unit itself
     bool has_types = false;  // anywhere inside
 };
 
@@ -6971,7 +6974,7 @@ struct debug_unit {
     debug_units* home = nullptr;  // the owner of the sections that contain it
     const char* directory = "";
     const char* split_name = "";  // of the file that describes its functions; "": this file
-    bool is_partial = false;      // what several units share
+    bool is_partial = false;      // it holds what several units share
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -6979,23 +6982,23 @@ struct debug_unit {
     address_ranges functions;                           // value: the offset of the entry
     list<entry_scope> scopes;
 
-    // Goes from entry to entry, from that one on, if the unit has been loaded.
+    // A walker over the entries from `entry` on. The unit must have been loaded.
     entry_walker walk(std::uint64_t entry) const noexcept;
 };
 
 class debug_units {
 public:
-    // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
-    // dwarf_in_supplement.
+    // Everything that is read from the object lives in `memory`. For a supplementary file, `file`
+    // is dwarf_in_supplement.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, and those of its types, read from its own
-    // sections. Without only_unit() if these belong to another unit.
+    // The unit that was split off from `skeleton`, and the units of its types, read from their own
+    // sections. only_unit() is null if the sections belong to another unit.
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
-    // The sections whose names end with `suffix`. `is_late`: large sections are read only where
-    // they are needed.
+    // The sections whose names end with `suffix`. If `is_late`, large sections are read piece by
+    // piece when they are needed.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
                                                 text suffix, bool is_late = false);
 
@@ -7016,7 +7019,7 @@ public:
         return false;
     }
 
-    // The one that describes functions; null if there is none.
+    // The only unit that describes functions; null if there is none.
     debug_unit* only_unit() {
         return only_unit_ < units_.size() ? load(units_[only_unit_]) : nullptr;
     }
@@ -7024,7 +7027,7 @@ public:
     // The unit that contains the entry of a reference; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
 
-    // The entry of a type that has a unit of its own (-fdebug-types-section); 0: there is none.
+    // The entry of a type that has a unit of its own (-fdebug-types-section); 0: not found.
     std::uint64_t entry_of_type(std::uint64_t signature) const {
         const std::size_t* number = types_.find(signature);
         return number != nullptr ? units_[*number].header.type_entry | file_ : 0;
@@ -7041,7 +7044,7 @@ public:
     // code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
 
-    // The steps for one pass over things that a valid file does not describe twice.
+    // The steps for one loop over things that a valid file does not describe twice.
     std::uint64_t fresh_budget() const noexcept {
         return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
                sections_.range_lists.size / 2;
@@ -7058,8 +7061,8 @@ private:
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // For all sections together that are read as a whole. Without them, code is named by its
-    // symbols.
+    // The limit for all sections that are read as a whole, added up. If they are larger, they are
+    // not read, and code is named by its symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     // The format decides how long the values are.
@@ -7088,8 +7091,8 @@ private:
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
-    // By place and format. Null: one unit has it, and needed only the abbreviation of its first
-    // entry.
+    // By place and format. Null: only one unit was met that uses the table, and that unit needed
+    // only the abbreviation of its first entry.
     table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
@@ -7152,8 +7155,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     by_address_.finish();
 }
 
-// Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is
-// here.
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is in
+// the split sections.
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
     : memory_(memory),
@@ -7294,7 +7297,7 @@ ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t 
     return told;
 }
 
-// The first entry may contain texts; they are hardly ever this long.
+// The first entry may contain texts, so it may be longer than `first_bytes`, but hardly ever is.
 ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit& header,
                                                        const abbreviation_table& table) {
     for (std::uint64_t bytes = first_bytes; bytes < header.end - header.first_entry; bytes *= 8) {
@@ -7309,8 +7312,8 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
-// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds, so
-// they are read once.
+// All abbreviations of a unit. Other units may share them, hundreds after dwz or -flto, so they are
+// read once.
 ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
     const detail::dwarf_unit& header, step_budget* budget) {
     const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];
@@ -7406,7 +7409,7 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// supplementary_file.hpp - the file into which dwz put debug information that several files share.
+// supplementary_file.hpp - the file to which dwz moved debug information that several files share.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
@@ -7453,7 +7456,7 @@ inline bool is_supplement(arena& memory, const object_bytes& file, const detail:
     return own.is_of_itself && own.id.equals(id);
 }
 
-// Null if `object` notes none, or if the file is not there.
+// Returns null if `object` has no such note, or if the file is not there.
 inline object_bytes* find_supplement(arena& memory, const object_bytes& object) {
     const supplement_note note = supplement_noted_in(memory, object);
     if (!note.id.known() || note.is_of_itself || note.path.empty()) return nullptr;
@@ -20341,7 +20344,7 @@ public:
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
 
-    // To be borrowed while a text is being built, before it is kept.
+    // Memory that callers borrow to build a text before it is kept.
     arena& scratch() noexcept { return scratch_; }
 
 private:
@@ -20366,13 +20369,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct entry_name {
-    text function;  // demangled or put together; "" unknown
+    text function;  // demangled or put together; "": unknown
     text linkage;   // "" when the debug information has none
-    // Where the function is declared: the number of a file and the line, for the unit's line
-    // program.
+    // Where the function is declared: the number of a file in the unit's line program, and the
+    // line.
     std::uint64_t file = 0;
     std::uint64_t line = 0;  // 0: unknown
-    std::uint64_t unit = 0;  // an offset inside it
+    std::uint64_t unit = 0;  // the offset of an entry in that unit
 };
 
 class entry_names {
@@ -20403,7 +20406,7 @@ private:
     struct facts {
         const char* name = "";
         const char* linkage = "";
-        std::uint64_t next = 0;  // the next entry with facts about the function
+        std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
         std::uint64_t file = 0;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
@@ -20483,7 +20486,7 @@ private:
         return answer;
     }
 
-    // The enclosing names, each followed by "::".
+    // Writes the enclosing names, each followed by "::".
     void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first
@@ -20531,11 +20534,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The kind of name that is asked about.
+// The kind of name that is looked up.
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // or a parameter of the function
+    variable    // a variable or a parameter of the function
 };
 
 class entry_types {
@@ -20543,8 +20546,8 @@ public:
     ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
-    // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
-    // certain.
+    // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
+    // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
         const text first = name.substr(0, name.find("::"));
         std::uint64_t scope = function;
@@ -20564,7 +20567,7 @@ private:
     struct entry_facts {
         text name;
         std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry of which this one is a copy or a completion
+        std::uint64_t more = 0;  // the entry that this one copies or completes; 0: there is none
         std::uint16_t tag = 0;
         bool has_type = false;
         bool has_children = false;
@@ -20573,7 +20576,7 @@ private:
     // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
-        int count = 0;  // of different meanings
+        int count = 0;  // how many different meanings there are
     };
 
     static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
@@ -20617,8 +20620,8 @@ private:
         return names_a_type(tag) && tag != tag_imported_declaration;
     }
 
-    // Searches a function or class, in all the entries that describe it, and moves `scope` to the
-    // one around it; 0: that is a namespace, or nothing.
+    // Searches all entries that describe the function or class `scope`. Then sets `scope` to the
+    // function or class around it, or to 0 if there is none.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
         found_type found;
         std::uint64_t last = 0;
@@ -20663,7 +20666,6 @@ private:
         }
     }
 
-    // The class or function around an entry; 0: there is none.
     static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
                                                         std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, entry);
@@ -20792,14 +20794,15 @@ struct code_frame {
     int column = 0;
     bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    // True: the compiler gave the call no line, and this line is one close to it.
+    // True: the compiler gave the call no line, and this is a line close to it.
     bool is_nearby = false;
-    // True: there is a line, but it is the library's and would be taken for the function's.
+    // True: the only known line is the library's, and it is left out because readers would take it
+    // for a line of this function.
     bool is_line_withheld = false;
 };
 
-// The lines of the code before and behind a call in the same function and file, if they differ from
-// its own; 0: there is none.
+// The nearest lines before and after a call, in the same function and file, that differ from the
+// line of the call; 0: there is none.
 struct lines_near_call {
     int before = 0;
     int behind = 0;
@@ -20817,7 +20820,7 @@ struct code_location {
 };
 
 // Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
-// of theirs, so their debug information is not read even if a package has it.
+// of these, so their debug information is not read even if it is installed.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
@@ -20831,8 +20834,8 @@ inline bool is_system_library(text path) noexcept {
     return false;
 }
 
-// Whether a file is a header of libstdc++ or libc++: everything in these is the library's, even a
-// function whose scope the debug information does not have.
+// Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
+// library, even a function whose scope is missing in the debug information.
 inline bool is_standard_header(text file) noexcept {
     return file.contains("/include/c++/");
 }
@@ -20843,7 +20846,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
-// call_sites.hpp - which function each call in a function names, as the source has it.
+// call_sites.hpp - which function each call means in the source, whatever the machine code calls.
 
 #ifndef ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
 #define ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
@@ -20854,16 +20857,16 @@ namespace symbolize {
 
 class call_sites {
 public:
-    // `function` is the offset of its entry.
+    // `function` is the offset of the entry of the function that makes the calls.
     call_sites(const debug_units& units, const debug_unit& unit, std::uint64_t function);
 
-    // The entry of the function that is called before a return address; 0: it is not told. For a
-    // call that is made by a jump this is the address behind the jump.
+    // The entry of the function that the call before a return address means; 0: unknown. If the
+    // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
 private:
     struct site {
-        std::uint64_t behind;  // the call
+        std::uint64_t behind;  // the address after the call
         std::uint64_t called;
     };
 
@@ -20956,8 +20959,8 @@ public:
         code_ = object.read(units.memory(), section, object_bytes::largest_read, &late_);
     }
 
-    // The entry of the function that the call before `return_address` means; 0 if that is the
-    // function at `callee`, or is not certain. All addresses are as linked.
+    // The entry of the function that the call before `return_address` means; 0 if it is the
+    // function at `callee`, or is not certain. All addresses are linked addresses.
     std::uint64_t meant_by(std::uint64_t return_address, std::uint64_t callee) {
         const function from = function_at(return_address - 1);
         const function inner = function_at(callee);
@@ -20984,14 +20987,14 @@ private:
         const address_range* range = nullptr;  // null: the address is in no function that is known
     };
 
-    // What is described in another file is not known here.
+    // Functions that another file describes are not known here.
     function function_at(std::uint64_t address) {
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
         return {unit, unit->functions.find(address)};
     }
 
-    // Where a direct call leads; 0: it is another instruction.
+    // The address that the call before `return_address` calls; 0 if it is not a direct call.
     std::uint64_t called_before(std::uint64_t return_address) const {
         constexpr std::uint8_t call = 0xe8;
         constexpr std::uint64_t call_bytes = 5;
@@ -21005,8 +21008,8 @@ private:
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // Whether two names are certainly not of one function. One of them may lack its scopes and
-    // parameters.
+    // Whether two names certainly belong to different functions. One of them may lack its scopes
+    // and parameters.
     static bool is_other(const entry_name& meant, const entry_name& found) {
         if (meant.function.empty() || found.function.empty()) return false;
         if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
@@ -21079,13 +21082,13 @@ ALLOCSCOPE_INLINE void take(inlined_call& call, detail::dwarf_extent& extent,
 // All inlined calls of one function.
 class inlined_calls {
 public:
-    // `function` is the offset of its entry. Temporary lists lie in `scratch`, which the caller has
-    // borrowed.
+    // `function` is the offset of the function's entry. Temporary lists lie in `scratch`, which the
+    // caller has borrowed.
     inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function,
                   arena& scratch);
 
-    // The number + 1 of the innermost call at an address; 0: none. Its `parent` is the next outer
-    // one.
+    // The number + 1 of the innermost call at an address; 0: none. Its `parent` is the call around
+    // it.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
@@ -21186,7 +21189,7 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
         for (std::size_t i = count++; i > place; --i) found[i] = found[i - 1];
         found[place] = {number, piece->width()};
     }
-    std::size_t entered = 0;  // moved to the front
+    std::size_t entered = 0;  // how many calls count so far; they are moved to the front
     std::size_t best = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t parent = calls_[found[i].number - 1].parent;
@@ -21449,7 +21452,7 @@ namespace symbolize {
 class line_table {
 public:
     struct row {
-        std::uint32_t distance;  // of its address from that of its sequence
+        std::uint32_t distance;  // from the address of its sequence to its own
         std::uint32_t file;
         std::uint32_t line;
         std::uint32_t column;
@@ -21550,7 +21553,7 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
             if (first == rows_.size()) begin = next.address;
-            // No code is that long; and addresses do not go back.
+            // No code is that long, and addresses never decrease.
             if (next.address - begin > UINT32_MAX) return;
             add(row{static_cast<std::uint32_t>(next.address - begin), next.file, next.line,
                     next.column},
@@ -21779,12 +21782,12 @@ ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
     fill(objects_, objects);
 }
 
-// One range for each address; a symbol without a size ends where the next one begins. If it is
-// inside of one that has a size, it is a label of that function.
+// Adds one range for each address. A symbol without a size ends where the next one begins. Inside a
+// symbol that has a size, it is only a label of that function.
 ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
     sort(found, [](const candidate& a, const candidate& b) { return a < b; });
     std::size_t next = 0;
-    std::uint64_t covered = 0;  // by symbols with a size, up to here
+    std::uint64_t covered = 0;  // where the symbols with a size end that were seen so far
     for (std::size_t i = 0; i < found.size(); i = next) {
         const candidate& symbol = found[i];
         next = i + 1;
@@ -21904,8 +21907,9 @@ public:
           rows_(lines.sequence_of(address)),
           at_(rows_.last_before(address)) {}
 
-    // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
-    // the function itself), from line `least` on. 0: there is none.
+    // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
+    // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
+    // do not count. 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file,
                          std::uint64_t least = 1) const {
         const line_table::row* at = at_;
@@ -21936,7 +21940,7 @@ private:
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
         for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
-            if (i == 0) return 0;  // the code of its caller
+            if (i == 0) return 0;  // the row belongs to a caller of `call`
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
@@ -21950,8 +21954,8 @@ private:
     kept_texts& texts_;
     const inlined_calls& calls_;
     const address_range& function_;
-    const line_table::row_range rows_;  // around the address
-    const line_table::row* const at_;   // of the address; null: none
+    const line_table::row_range rows_;  // the sequence that holds the address
+    const line_table::row* const at_;   // the row of the address; null: none
 };
 
 }  // namespace symbolize
@@ -22038,14 +22042,14 @@ namespace symbolize {
 // One type of a unit. Types with the same name form a chain.
 struct named_type {
     text whole;               // its own name with its template arguments
-    text qualified;           // with its scopes; "" for one of a function or of a template
+    text qualified;           // with its scopes; "" if one of these is a function or a template
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
 };
 
 class type_names {
 public:
-    // The unit must have been loaded. It includes what dwz has moved to partial units.
+    // The unit must have been loaded. Types that dwz moved to partial units are included.
     explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
         arena scratch;
         imported_units all{scratch, this};
@@ -22064,11 +22068,12 @@ public:
         return type == nullptr;
     }
 
-    // There are types whose names are in a unit that is not there.
+    // Whether some types have their names in a unit that could not be read.
     ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
-    // With the namespaces and classes around it: what the name means in a function of that
-    // qualified name, the innermost of its scopes first. "" when that is not certain.
+    // What the name means in `function`, which has its scopes before it: the name with the
+    // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
+    // not certain.
     text qualified(text name, text function) const {
         text found;
         std::size_t scope_bytes = 0;
@@ -22084,7 +22089,7 @@ public:
         return found;
     }
 
-    // All types with that name, which has no template arguments; null: there are none.
+    // All types with that name. The name has no template arguments. Null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
         return first != nullptr ? *first : nullptr;
@@ -22115,7 +22120,8 @@ private:
 
     void add_types_of(const debug_unit& unit, imported_units& all);
 
-    // With -flto whole units are imported: they are other source files.
+    // Only partial units are added. With -flto whole units are imported, too: these are other
+    // source files.
     static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
                                                imported_units& all) {
         std::uint16_t name = 0;
@@ -22164,7 +22170,7 @@ private:
 
     void add(arena& memory, text own, const named_type& type) {
         const auto known = names_.insert(own);
-        int looked_at = 0;  // equal entries are close to each other
+        int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
             if (at->qualified == type.qualified && at->whole == type.whole &&
                 at->bytes == type.bytes) {
@@ -22253,13 +22259,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is known about the module to which the file should belong; nothing for a file by itself.
+// What is known about the module to which the file should belong. All members keep their defaults
+// if there is no module.
 struct expected_file {
     detail::build_id id;            // if there is one, the other members do not matter
     std::uint64_t inode = 0;        // 0: not known
     std::uint64_t fingerprint = 0;  // 0: there is none
-    const char* loader_path = "";   // belongs to it; must stay valid
-    bool is_known_by_id = false;    // the fingerprint is that of an id
+    const char* loader_path = "";   // goes into the fingerprint; must stay valid
+    bool is_known_by_id = false;    // the fingerprint was made from an id
 };
 
 class debug_object {
@@ -22307,7 +22314,7 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto the code belongs to another unit than the source from which it was compiled.
+        // With -flto, the unit of the code is not the unit of the source.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
@@ -22336,8 +22343,8 @@ public:
         return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
     }
 
-    // The lines near the call in a frame that resolve() made of this address. `outer` is the number
-    // of frames that the address has further out: the calls that were inlined around it.
+    // The lines near the call in a frame that resolve() made for this address. `outer` is the
+    // number of frames of the address that are further out than this one.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -22357,8 +22364,8 @@ public:
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
-    // `frame` to that one, at the place of its declaration, and returns true. It is_nearby if it is
-    // declared in another unit.
+    // `frame` to the meant function, at the place of its declaration, and returns true. The frame
+    // gets is_nearby if the declaration is in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
         debug_units& all = units();
@@ -22431,7 +22438,7 @@ private:
         bool is_kept = false;
     };
 
-    // A file that was replaced while it was not open is not believed either.
+    // A file that was replaced between two readings is not believed either.
     void open() {
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
@@ -22525,7 +22532,7 @@ private:
         return name;
     }
 
-    // The same in texts that stay.
+    // The same with texts that stay valid.
     symbol_name kept_name_of(const char* symbol) {
         symbol_name name = name_of(symbol);
         if (symbol == nullptr || name.is_kept) return name;
@@ -22557,9 +22564,9 @@ private:
             frame.column = small(row->column);
         }
         if (function.range == nullptr) {
-            // If the inlined calls are in another file, which does not exist here, the library's
-            // line would be taken for a line of the function that the symbol names. Elsewhere
-            // clang -g1 leaves out the functions without inlined calls.
+            // If a .dwo file has the inlined calls, and it is missing, a line of the library would
+            // be taken for a line of the function that the symbol names. In other units, the line
+            // is the function's: clang -g1 leaves out functions without inlined calls.
             if (*unit->split_name != '\0' && is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
@@ -22585,8 +22592,8 @@ private:
         const nearby_lines& nearby;
     };
 
-    // Before the call, `frame` has the place of the innermost call; afterwards that of the
-    // outermost.
+    // On entry, `frame` has the place of the address, in the innermost call. On return, it has the
+    // place of the outermost inlined call, in the function itself.
     void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
                      code_location& location, code_frame& frame) {
         std::size_t count = 0;
@@ -22612,15 +22619,15 @@ private:
         }
     }
 
-    // Finds the line of a frame with the help of the code around it. The frame is that of an
-    // inlined call (its number + 1) or of the function (0). A call without a line gets the line of
-    // the code before it, or that of its function.
+    // Finds the line of a frame that has none from the code around it: the line of the code before,
+    // or that of its function. `call` is the number + 1 of the frame's inlined call, or 0 for the
+    // function itself.
     void find_line(code_frame& frame, const frame_source& source, std::size_t call,
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) {
-            // g++ forgets inlined calls if it has folded the function that was called with another
-            // one. Then this is the library's line, and not one of the function that it is in.
+            // g++ forgets inlined calls if it merged the called function with another one. Then the
+            // line is the library's, and not one of the function in the frame.
             const text own = file_of(name, source);
             if (own.empty() || is_standard_header(own)) return;
             const std::uint64_t before = nearby.before(call, 0, own, name.line);
@@ -22899,7 +22906,7 @@ inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
     return {};
 }
 
-// The path as it is on disk. A path that really contains these four characters is not found.
+// The path as it is on disk. The file is not found if its name really contains the characters \012.
 inline text without_escapes(arena& memory, text path) {
     text_out out{memory};
     while (!path.empty()) {
@@ -22983,13 +22990,13 @@ private:
             } else if (!mapped.path.empty()) {
                 module.path = module.file = mapped.path;
             } else if (module.path.contains("/")) {
-                module.file = module.path;  // its content shows if this is another directory
+                module.file = module.path;  // the id shows whether this is still the file
             }
         }
     }
 
-    // /proc/self/exe gives the running file, even if another file has its name now, or if its name
-    // is longer than a name may be.
+    // /proc/self/exe opens the running file, even if another file has its name now, or if its path
+    // is longer than a path may be.
     static void name_main(arena& memory, loaded_module& module, text mapped) {
         const detail::file_reader running{"/proc/self/exe"};
         const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
@@ -23042,14 +23049,14 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // How long a location is kept. An address that will hardly be asked for again need not be kept;
-    // it is then looked up each time.
+    // How long a location is kept. An address that will hardly be asked for again need not be kept:
+    // it is looked up each time.
     enum class lifetime { lasting, until_release };
 
-    // The caller has subtracted 1 from return addresses. `home` is the module whose code was there,
-    // loaded or not; null means the module that is there now. The result is valid as long as
-    // `kept`, or until release_debug_data(). Without a home it is valid only until
-    // refresh_modules() finds that the address's module is gone.
+    // The caller must have subtracted 1 from a return address. `home` is the module whose code was
+    // at the address, loaded or not; null: the module that is there now. A lasting result is valid
+    // as long as `kept`, another one until release_debug_data(). Without a home, it is valid only
+    // until refresh_modules() finds that the module of the address is gone.
     const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
                                  lifetime wanted = lifetime::lasting) {
         if (wanted == lifetime::until_release) return made_in(passing_memory_, address, home);
@@ -23072,8 +23079,8 @@ public:
     }
 
     // The demangled function around an address, from the symbol table alone; "" if there is none.
-    // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
-    // above.
+    // It reads no debug information, and knows nothing about inlined calls. Subtract 1 from return
+    // addresses.
     ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
                                               const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
@@ -23089,7 +23096,8 @@ public:
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
-    // The meaning of a name in the frame at an address with that function; "" if it is not certain.
+    // The meaning of a name in `function`, which has a frame at the address; "" if it is not
+    // certain.
     ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
                                       text function, text name, asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
@@ -23106,9 +23114,10 @@ public:
         return owner.object->lines_near(address - owner.base, frame, outer);
     }
 
-    // What the call before a return address means, if the function at `callee`, of the same module,
-    // stands for another one with equal code; null: it does not. The location is that of `callee`
-    // but for its only frame. Valid until release_debug_data().
+    // The function that the call before a return address means, if that is not the one at `callee`
+    // but another one with equal code in the same module; null otherwise. The result is the
+    // location of `callee`, but with the meant function as its only frame. Valid until
+    // release_debug_data().
     const code_location* folded_at(std::uint64_t return_address, const code_location& callee,
                                    const detail::met_module* home) {
         const code_owner owner = owner_of(return_address - 1, home);
@@ -23151,8 +23160,8 @@ public:
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
-    // Call it before a report: it looks for libraries that were loaded or unloaded since. What was
-    // resolved in modules that are still loaded stays valid. Returns true if anything changed.
+    // Call it before a report: it finds libraries that were loaded or unloaded since the last call.
+    // Locations in modules that are still loaded stay valid. Returns true if anything changed.
     bool refresh_modules() {
         if (modules_.is_current()) return false;
         const list<loaded_module> before = modules_.modules();
@@ -23197,7 +23206,7 @@ public:
         }
     }
 
-    // Frees what was read from files. A later resolve() reads again what it needs.
+    // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
         const object_table* const all[] = {&objects_, &gone_};
         for (const object_table* objects : all) {
@@ -23227,7 +23236,7 @@ private:
     };
     using object_table = table<std::uint64_t, module_object>;
 
-    // The owner of an address.
+    // The module that an address belongs to.
     struct code_owner {
         debug_object* object = nullptr;  // null: it is in no module
         text path;
@@ -23235,7 +23244,7 @@ private:
         bool is_unloaded = false;
     };
 
-    // User addresses are below it.
+    // Addresses of user space are below it.
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
 
     code_location& made_in(arena& memory, std::uint64_t address, const detail::met_module* home) {
@@ -23306,7 +23315,7 @@ private:
         return now != nullptr && now->is_same(old);
     }
 
-    // An address that was in no module stays valid if it still is in none.
+    // The location of an address that was in no module stays valid if it is still in none.
     bool is_still_valid(const list<loaded_module>& before, std::uint64_t address) const {
         for (const loaded_module& old : before) {
             if (old.holds(address)) return is_still_there(old);

@@ -5,13 +5,15 @@
 // Threads:  one
 // Memory:   32 bytes for each range, in the given arena
 //
-// Ranges are sorted by their low end. Each knows the nearest one before it that reaches into it, so
-// a search does not look at the ranges between the two, of which a large function has thousands.
+// Ranges are sorted by their low end. Each knows its `outer`: the nearest earlier range that
+// reaches into it. So a search skips the ranges between the two; a large function has thousands of
+// these.
 //
 //     1  [1000 ...................... 2000)
 //     2       [1100 .. 1200)                       outer: 1
 //     3                     [1300 .. 1400)         outer: 1
-// A search for 1350 starts at the last low <= 1350, which is 3, and goes on to 1.
+// A search for 1350 starts at the last range with low <= 1350, which is 3, and goes on to its
+// outer, which is 1.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
@@ -33,7 +35,7 @@ struct address_range {
     std::uint64_t low;
     std::uint64_t high;  // exclusive
     std::uint64_t value;
-    std::uint64_t outer;  // the number of that range + 1; 0: none. Set by finish()
+    std::uint64_t outer;  // the number of the outer range + 1; 0: none. Set by finish()
 
     ALLOCSCOPE_INLINE std::uint64_t width() const noexcept { return high - low; }
 };
@@ -47,7 +49,7 @@ public:
 
     // Call it once, after the last add() and before the first search.
     void finish();
-    // The same for ranges that were collected in borrowed memory and now move to `kept`.
+    // The same, and moves the ranges to `kept`, because they were collected in borrowed memory.
     void finish_in(arena& kept);
 
     // A loop over all ranges that hold an address; it starts with the one that begins last.
@@ -57,7 +59,7 @@ public:
         int steps;
     };
     walk walk_to(std::uint64_t address) const noexcept;  // one thread at a time
-    const address_range* next(walk& at) const noexcept;  // null: there is no other
+    const address_range* next(walk& at) const noexcept;  // null: there are no more
 
     // The narrowest range that holds the address. Among equal ranges it is the one added first,
     // because the linker keeps the first of several copies of a function and gives the others its
@@ -70,8 +72,8 @@ public:
 private:
     void sort_in(arena& scratch);
 
-    // Real ranges are nested a few levels deep; this ends the search in a file made to slow us
-    // down.
+    // Real ranges are nested a few levels deep. The limit ends a search in a file that was made to
+    // slow us down.
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
@@ -106,7 +108,7 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
         sort_in(scratch);
     }
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
-        // What ends before this range begins does not reach into a later one either.
+        // A range that ends before this one begins does not reach into later ones either.
         std::size_t before = i;
         while (before != 0 && ranges_[before - 1].high <= ranges_[i].low) {
             before = ranges_[before - 1].outer;

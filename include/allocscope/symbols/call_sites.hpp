@@ -1,12 +1,12 @@
-// call_sites.hpp - which function each call in a function names, as the source has it.
+// call_sites.hpp - which function each call means in the source, whatever the machine code calls.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/folded_functions.hpp
 // Threads:  one
 // Memory:   16 bytes for each direct call of a function that was asked about
 //
-// The linker's code does not tell: functions with equal code are made one, and calls of all of them
-// go to that one.
+// The machine code does not say it: the linker keeps one of several functions with equal code, and
+// the calls of all of them go to that one.
 
 #ifndef ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
 #define ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
@@ -31,16 +31,16 @@ namespace symbolize {
 
 class call_sites {
 public:
-    // `function` is the offset of its entry.
+    // `function` is the offset of the entry of the function that makes the calls.
     call_sites(const debug_units& units, const debug_unit& unit, std::uint64_t function);
 
-    // The entry of the function that is called before a return address; 0: it is not told. For a
-    // call that is made by a jump this is the address behind the jump.
+    // The entry of the function that the call before a return address means; 0: unknown. If the
+    // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
 private:
     struct site {
-        std::uint64_t behind;  // the call
+        std::uint64_t behind;  // the address after the call
         std::uint64_t called;
     };
 

@@ -34,14 +34,15 @@ struct code_frame {
     int column = 0;
     bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    // True: the compiler gave the call no line, and this line is one close to it.
+    // True: the compiler gave the call no line, and this is a line close to it.
     bool is_nearby = false;
-    // True: there is a line, but it is the library's and would be taken for the function's.
+    // True: the only known line is the library's, and it is left out because readers would take it
+    // for a line of this function.
     bool is_line_withheld = false;
 };
 
-// The lines of the code before and behind a call in the same function and file, if they differ from
-// its own; 0: there is none.
+// The nearest lines before and after a call, in the same function and file, that differ from the
+// line of the call; 0: there is none.
 struct lines_near_call {
     int before = 0;
     int behind = 0;
@@ -59,7 +60,7 @@ struct code_location {
 };
 
 // Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
-// of theirs, so their debug information is not read even if a package has it.
+// of these, so their debug information is not read even if it is installed.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
@@ -73,8 +74,8 @@ inline bool is_system_library(text path) noexcept {
     return false;
 }
 
-// Whether a file is a header of libstdc++ or libc++: everything in these is the library's, even a
-// function whose scope the debug information does not have.
+// Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
+// library, even a function whose scope is missing in the debug information.
 inline bool is_standard_header(text file) noexcept {
     return file.contains("/include/c++/");
 }

@@ -5,8 +5,8 @@
 // Threads:  one
 // Memory:   the abbreviations of one unit, in the given arena
 //
-// An entry is skipped with a few additions, because neighbouring values of fixed size are one step.
-// So a loop over a whole unit is fast enough without the optional sibling links.
+// A few additions skip an entry, because neighbouring values of fixed size are one step. So a loop
+// over a whole unit is fast enough without the optional sibling links.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
@@ -29,7 +29,7 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
-// How many more steps are allowed before a file counts as made to waste time.
+// How many more steps a file may take. One that needs more was made to waste time.
 struct step_budget {
     std::uint64_t left = 0;
     bool take() { return left != 0 && left-- != 0; }
@@ -41,11 +41,11 @@ struct abbreviation {
     std::uint32_t attribute_count = 0;
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
-    std::uint32_t bytes_behind = 0;  // of fixed size, after the last step
+    std::uint32_t bytes_behind = 0;  // the size of the values after the last step
     std::uint16_t tag = 0;
     bool has_children = false;
     bool has_code = false;     // an address or a list of ranges
-    bool opens_scope = false;  // names of its children are looked up in it
+    bool opens_scope = false;  // the names of its children belong to it
     bool names_type = false;   // or names a namespace
 };
 
@@ -63,7 +63,7 @@ ALLOCSCOPE_INLINE bool names_a_type(std::uint16_t tag) noexcept {
            tag == detail::dwarf::tag_imported_declaration;
 }
 
-// A value, and the number of bytes that it always takes (dwarf_form_varies: they differ).
+// An attribute, and the number of bytes of its value (dwarf_form_varies: it differs).
 struct entry_attribute {
     std::uint16_t name;
     std::uint16_t form;
@@ -87,7 +87,7 @@ public:
                        std::uint64_t only_code = 0, step_budget* budget = nullptr);
 
     const abbreviation* find(std::uint64_t code) const noexcept {
-        // Compilers number from 1 without gaps.
+        // Compilers number abbreviations from 1 without gaps.
         if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
             return &shapes_[code - 1];
         }
@@ -104,7 +104,7 @@ public:
 private:
     const abbreviation* find_odd(std::uint64_t code) const noexcept;
 
-    // No entry is larger; so the sum of all sizes does not wrap.
+    // No real entry is larger. The limit keeps the sum of all sizes from wrapping.
     static constexpr std::uint32_t most_fixed_bytes = std::uint32_t{1} << 30U;
 
     struct builder {
@@ -189,11 +189,11 @@ public:
         : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
 
     bool next() noexcept;
-    // The same for the first entry; false also if it is empty.
+    // The same for the first entry, but returns false if that is empty.
     bool begin() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
-    // Behind the value that was read last.
+    // The offset after the value that was read last.
     ALLOCSCOPE_INLINE std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
@@ -209,8 +209,8 @@ public:
     // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
-    // The bytes of all values, if each of them has a fixed size: the values of attributes(). Null:
-    // some have not, or they go beyond the end of the unit.
+    // The bytes of all values, if each has a fixed size: attributes() says what they are. Null:
+    // some have no fixed size, or they go beyond the end of the unit.
     ALLOCSCOPE_INLINE const std::uint8_t* fixed_values() const noexcept {
         const bool are_fixed = shape_->step_count == 0 && shape_->bytes_behind <= in_.remaining();
         return are_fixed ? in_.bytes().data + in_.at() : nullptr;
@@ -219,7 +219,7 @@ public:
         return table_.attributes(*shape_);
     }
 
-    // The same, for loops that see many entries.
+    // The same as next_value(), inlined into loops that see many entries.
     ALLOCSCOPE_INLINE bool next_value_inline(std::uint16_t& name,
                                              detail::dwarf_value& value) noexcept;
 
@@ -236,7 +236,7 @@ private:
     std::int64_t next_depth_ = 0;
 };
 
-// A value of a form with a fixed size; only those of up to 8 bytes are numbers.
+// The value of an attribute with a fixed size. Only values of up to 8 bytes are numbers.
 ALLOCSCOPE_INLINE std::uint64_t fixed_value(const entry_attribute& attribute,
                                             const std::uint8_t* at) noexcept {
     std::uint64_t number = 0;

@@ -9,7 +9,7 @@
 // build id, and by the name in .gnu_debuglink:
 //
 //     /usr/lib/debug/.build-id/ab/cdef.debug          packages
-//     ~/.cache/debuginfod_client/abcdef/debuginfo     what a debugger has fetched before
+//     ~/.cache/debuginfod_client/abcdef/debuginfo     fetched by a debugger before
 //     NAME, .debug/NAME                               beside the module
 //     /usr/lib/debug/FOLDER/NAME
 //
@@ -60,8 +60,7 @@ inline std::uint32_t checksum_of_file(const char* path) noexcept {
     return at == 0 ? 0 : ~sum;
 }
 
-// The possible paths of a file with that build id, the likeliest first; "": no such folder is
-// known.
+// The possible paths of a file with that build id, the likeliest first; "": there is no such path.
 struct paths_of_build_id {
     text paths[3];
 
@@ -104,13 +103,13 @@ private:
 
 class debug_file_search {
 public:
-    // `path` is where the module's own file can be opened.
+    // `path` is a path at which the module's own file can be opened.
     ALLOCSCOPE_INLINE debug_file_search(arena& memory, const object_bytes& object, const char* path)
         : memory_(memory), object_(object), home_(path) {
         read_link();
     }
 
-    // Null if there is no file that can be believed.
+    // Returns null if there is no file that can be believed.
     object_bytes* find() {
         const text folder = home_.folder();
         object_bytes* found = nullptr;

@@ -3,11 +3,11 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/symbolizer.hpp; by tests with the bytes of a file
 // Threads:  one
-// Memory:   what was read of the file, in its own arena until release(); results are kept
+// Memory:   the parts of the file that were read, in an arena of its own until release(); results
+//           are kept
 //
 // Addresses are linked addresses: the run-time address minus the module's base. The debug sections
-// are read when the first address is resolved. If something cannot be read, the answer just says
-// less.
+// are read when the first address is resolved. If something cannot be read, answers say less.
 //
 //     debug_object object{texts, "/usr/bin/example"};
 //     code_location location;
@@ -51,13 +51,14 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is known about the module to which the file should belong; nothing for a file by itself.
+// What is known about the module to which the file should belong. All members keep their defaults
+// if there is no module.
 struct expected_file {
     detail::build_id id;            // if there is one, the other members do not matter
     std::uint64_t inode = 0;        // 0: not known
     std::uint64_t fingerprint = 0;  // 0: there is none
-    const char* loader_path = "";   // belongs to it; must stay valid
-    bool is_known_by_id = false;    // the fingerprint is that of an id
+    const char* loader_path = "";   // goes into the fingerprint; must stay valid
+    bool is_known_by_id = false;    // the fingerprint was made from an id
 };
 
 class debug_object {
@@ -105,7 +106,7 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto the code belongs to another unit than the source from which it was compiled.
+        // With -flto, the unit of the code is not the unit of the source.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
@@ -134,8 +135,8 @@ public:
         return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
     }
 
-    // The lines near the call in a frame that resolve() made of this address. `outer` is the number
-    // of frames that the address has further out: the calls that were inlined around it.
+    // The lines near the call in a frame that resolve() made for this address. `outer` is the
+    // number of frames of the address that are further out than this one.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -155,8 +156,8 @@ public:
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
-    // `frame` to that one, at the place of its declaration, and returns true. It is_nearby if it is
-    // declared in another unit.
+    // `frame` to the meant function, at the place of its declaration, and returns true. The frame
+    // gets is_nearby if the declaration is in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
         debug_units& all = units();
@@ -229,7 +230,7 @@ private:
         bool is_kept = false;
     };
 
-    // A file that was replaced while it was not open is not believed either.
+    // A file that was replaced between two readings is not believed either.
     void open() {
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
@@ -323,7 +324,7 @@ private:
         return name;
     }
 
-    // The same in texts that stay.
+    // The same with texts that stay valid.
     symbol_name kept_name_of(const char* symbol) {
         symbol_name name = name_of(symbol);
         if (symbol == nullptr || name.is_kept) return name;
@@ -355,9 +356,9 @@ private:
             frame.column = small(row->column);
         }
         if (function.range == nullptr) {
-            // If the inlined calls are in another file, which does not exist here, the library's
-            // line would be taken for a line of the function that the symbol names. Elsewhere
-            // clang -g1 leaves out the functions without inlined calls.
+            // If a .dwo file has the inlined calls, and it is missing, a line of the library would
+            // be taken for a line of the function that the symbol names. In other units, the line
+            // is the function's: clang -g1 leaves out functions without inlined calls.
             if (*unit->split_name != '\0' && is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
@@ -383,8 +384,8 @@ private:
         const nearby_lines& nearby;
     };
 
-    // Before the call, `frame` has the place of the innermost call; afterwards that of the
-    // outermost.
+    // On entry, `frame` has the place of the address, in the innermost call. On return, it has the
+    // place of the outermost inlined call, in the function itself.
     void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
                      code_location& location, code_frame& frame) {
         std::size_t count = 0;
@@ -410,15 +411,15 @@ private:
         }
     }
 
-    // Finds the line of a frame with the help of the code around it. The frame is that of an
-    // inlined call (its number + 1) or of the function (0). A call without a line gets the line of
-    // the code before it, or that of its function.
+    // Finds the line of a frame that has none from the code around it: the line of the code before,
+    // or that of its function. `call` is the number + 1 of the frame's inlined call, or 0 for the
+    // function itself.
     void find_line(code_frame& frame, const frame_source& source, std::size_t call,
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) {
-            // g++ forgets inlined calls if it has folded the function that was called with another
-            // one. Then this is the library's line, and not one of the function that it is in.
+            // g++ forgets inlined calls if it merged the called function with another one. Then the
+            // line is the library's, and not one of the function in the frame.
             const text own = file_of(name, source);
             if (own.empty() || is_standard_header(own)) return;
             const std::uint64_t before = nearby.before(call, 0, own, name.line);

@@ -3,8 +3,8 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, inline_lookup.hpp, entry_names.hpp
 // Threads:  one
-// Memory:   the parts of the debug sections that were read, 270 bytes for each unit, and what was
-//           asked about a unit
+// Memory:   the parts of the debug sections that were read, 270 bytes for each unit, and the scopes
+//           and functions of each unit that was asked about
 //
 // The first entries of all units are read once, because they say which addresses a unit covers. The
 // contents of a unit are read when an address first belongs to it.
@@ -40,7 +40,7 @@ namespace symbolize {
 struct entry_scope {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::size_t parent = 0;  // its number + 1; 0: the unit itself
+    std::size_t parent = 0;  // the number of the scope around it + 1; 0: the unit itself
     bool has_types = false;  // anywhere inside
 };
 
@@ -49,7 +49,7 @@ struct debug_unit {
     debug_units* home = nullptr;  // the owner of the sections that contain it
     const char* directory = "";
     const char* split_name = "";  // of the file that describes its functions; "": this file
-    bool is_partial = false;      // what several units share
+    bool is_partial = false;      // it holds what several units share
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -57,23 +57,23 @@ struct debug_unit {
     address_ranges functions;                           // value: the offset of the entry
     list<entry_scope> scopes;
 
-    // Goes from entry to entry, from that one on, if the unit has been loaded.
+    // A walker over the entries from `entry` on. The unit must have been loaded.
     entry_walker walk(std::uint64_t entry) const noexcept;
 };
 
 class debug_units {
 public:
-    // Everything that is read of the object lives in `memory`. For a supplementary file, `file` is
-    // dwarf_in_supplement.
+    // Everything that is read from the object lives in `memory`. For a supplementary file, `file`
+    // is dwarf_in_supplement.
     debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, and those of its types, read from its own
-    // sections. Without only_unit() if these belong to another unit.
+    // The unit that was split off from `skeleton`, and the units of its types, read from their own
+    // sections. only_unit() is null if the sections belong to another unit.
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
-    // The sections whose names end with `suffix`. `is_late`: large sections are read only where
-    // they are needed.
+    // The sections whose names end with `suffix`. If `is_late`, large sections are read piece by
+    // piece when they are needed.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
                                                 text suffix, bool is_late = false);
 
@@ -94,7 +94,7 @@ public:
         return false;
     }
 
-    // The one that describes functions; null if there is none.
+    // The only unit that describes functions; null if there is none.
     debug_unit* only_unit() {
         return only_unit_ < units_.size() ? load(units_[only_unit_]) : nullptr;
     }
@@ -102,7 +102,7 @@ public:
     // The unit that contains the entry of a reference; null: none.
     debug_unit* unit_of_entry(std::uint64_t reference);
 
-    // The entry of a type that has a unit of its own (-fdebug-types-section); 0: there is none.
+    // The entry of a type that has a unit of its own (-fdebug-types-section); 0: not found.
     std::uint64_t entry_of_type(std::uint64_t signature) const {
         const std::size_t* number = types_.find(signature);
         return number != nullptr ? units_[*number].header.type_entry | file_ : 0;
@@ -119,7 +119,7 @@ public:
     // code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
 
-    // The steps for one pass over things that a valid file does not describe twice.
+    // The steps for one loop over things that a valid file does not describe twice.
     std::uint64_t fresh_budget() const noexcept {
         return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
                sections_.range_lists.size / 2;
@@ -136,8 +136,8 @@ private:
     // How much of a unit is read at first: its header and its first entry.
     static constexpr std::uint64_t first_bytes = 1024;
 
-    // For all sections together that are read as a whole. Without them, code is named by its
-    // symbols.
+    // The limit for all sections that are read as a whole, added up. If they are larger, they are
+    // not read, and code is named by its symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     // The format decides how long the values are.
@@ -166,8 +166,8 @@ private:
     list<debug_unit> units_;
     address_ranges by_address_;
     table<std::uint64_t, std::size_t> types_;  // the number of its unit, by the type's signature
-    // By place and format. Null: one unit has it, and needed only the abbreviation of its first
-    // entry.
+    // By place and format. Null: only one unit was met that uses the table, and that unit needed
+    // only the abbreviation of its first entry.
     table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
@@ -230,8 +230,8 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     by_address_.finish();
 }
 
-// Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is
-// here.
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is in
+// the split sections.
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
     : memory_(memory),
@@ -372,7 +372,7 @@ ALLOCSCOPE_NOINLINE debug_units::told_type debug_units::read_type(std::uint64_t 
     return told;
 }
 
-// The first entry may contain texts; they are hardly ever this long.
+// The first entry may contain texts, so it may be longer than `first_bytes`, but hardly ever is.
 ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit& header,
                                                        const abbreviation_table& table) {
     for (std::uint64_t bytes = first_bytes; bytes < header.end - header.first_entry; bytes *= 8) {
@@ -387,8 +387,8 @@ ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit&
     }
 }
 
-// All abbreviations of a unit. Other units may have the same ones, after dwz or -flto hundreds, so
-// they are read once.
+// All abbreviations of a unit. Other units may share them, hundreds after dwz or -flto, so they are
+// read once.
 ALLOCSCOPE_NOINLINE const abbreviation_table& debug_units::shared_abbreviations(
     const detail::dwarf_unit& header, step_budget* budget) {
     const abbreviation_table*& known = abbreviations_[key_of_abbreviations(header)];

@@ -10,9 +10,9 @@
 //
 //     inlined call --abstract_origin--> function --specification--> member declaration (names here)
 //
-// Functions that are not visible to other files often have no linker name. Then the names of the
-// enclosing namespaces and classes are put in front: "app::(anonymous
-// namespace)::cache<int>::grow".
+// Functions that are not visible to other files often have no linker name. Then the name is put
+// together from those of the enclosing namespaces and classes:
+// "app::(anonymous namespace)::cache<int>::grow".
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
@@ -40,13 +40,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct entry_name {
-    text function;  // demangled or put together; "" unknown
+    text function;  // demangled or put together; "": unknown
     text linkage;   // "" when the debug information has none
-    // Where the function is declared: the number of a file and the line, for the unit's line
-    // program.
+    // Where the function is declared: the number of a file in the unit's line program, and the
+    // line.
     std::uint64_t file = 0;
     std::uint64_t line = 0;  // 0: unknown
-    std::uint64_t unit = 0;  // an offset inside it
+    std::uint64_t unit = 0;  // the offset of an entry in that unit
 };
 
 class entry_names {
@@ -77,7 +77,7 @@ private:
     struct facts {
         const char* name = "";
         const char* linkage = "";
-        std::uint64_t next = 0;  // the next entry with facts about the function
+        std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
         std::uint64_t file = 0;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
@@ -157,7 +157,7 @@ private:
         return answer;
     }
 
-    // The enclosing names, each followed by "::".
+    // Writes the enclosing names, each followed by "::".
     void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first

@@ -5,8 +5,8 @@
 // Threads:  one
 // Memory:   results, in the given arena; the names of classes are kept by entry_names
 //
-// The entries below a function, and below the classes around it, say what the parameters of a
-// template stand for, and which aliases are declared there:
+// The entries below a function, and below the classes around it, say what the template parameters
+// stand for, and which aliases are declared there:
 //
 //     class node<int>
 //       template type parameter "K"  int     of_name(make, "K", parameter)      "int"
@@ -37,11 +37,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The kind of name that is asked about.
+// The kind of name that is looked up.
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // or a parameter of the function
+    variable    // a variable or a parameter of the function
 };
 
 class entry_types {
@@ -49,8 +49,8 @@ public:
     ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
         : memory_(memory), units_(units), names_(names) {}
 
-    // Looks a name up in the function of that entry, inlined or not; "" if the meaning is not
-    // certain.
+    // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
+    // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
         const text first = name.substr(0, name.find("::"));
         std::uint64_t scope = function;
@@ -70,7 +70,7 @@ private:
     struct entry_facts {
         text name;
         std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry of which this one is a copy or a completion
+        std::uint64_t more = 0;  // the entry that this one copies or completes; 0: there is none
         std::uint16_t tag = 0;
         bool has_type = false;
         bool has_children = false;
@@ -79,7 +79,7 @@ private:
     // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
-        int count = 0;  // of different meanings
+        int count = 0;  // how many different meanings there are
     };
 
     static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
@@ -123,8 +123,8 @@ private:
         return names_a_type(tag) && tag != tag_imported_declaration;
     }
 
-    // Searches a function or class, in all the entries that describe it, and moves `scope` to the
-    // one around it; 0: that is a namespace, or nothing.
+    // Searches all entries that describe the function or class `scope`. Then sets `scope` to the
+    // function or class around it, or to 0 if there is none.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
         found_type found;
         std::uint64_t last = 0;
@@ -169,7 +169,6 @@ private:
         }
     }
 
-    // The class or function around an entry; 0: there is none.
     static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
                                                         std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, entry);

@@ -6,15 +6,15 @@
 // Memory:   16 bytes for each direct call of a function that was asked about, and the pieces of
 //           .text that were looked at
 //
-// Of functions with equal code compilers keep one, and all calls go to that:
+// Compilers keep one of several functions with equal code, and all calls go to that one:
 //
 //     a* make_a() { return fill(new a); }        make_a:  the code of both
 //     b* make_b() { return fill(new b); }
 //     make_b();                                  call make_a
 //
-// The machine code says that this call really goes to where the stack is inside of it, and the
-// debug information of the caller says that it means make_b. If the call goes to a third function,
-// that one ended in a jump and was left: then nothing is known.
+// On a stack, the next inner address lies in make_a. If the machine code calls make_a, and the
+// debug information of the caller says that it calls make_b, the call means make_b. If the machine
+// code calls a third function, that one ended with a jump to make_a: then nothing is known.
 
 #ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
 #define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
@@ -50,8 +50,8 @@ public:
         code_ = object.read(units.memory(), section, object_bytes::largest_read, &late_);
     }
 
-    // The entry of the function that the call before `return_address` means; 0 if that is the
-    // function at `callee`, or is not certain. All addresses are as linked.
+    // The entry of the function that the call before `return_address` means; 0 if it is the
+    // function at `callee`, or is not certain. All addresses are linked addresses.
     std::uint64_t meant_by(std::uint64_t return_address, std::uint64_t callee) {
         const function from = function_at(return_address - 1);
         const function inner = function_at(callee);
@@ -78,14 +78,14 @@ private:
         const address_range* range = nullptr;  // null: the address is in no function that is known
     };
 
-    // What is described in another file is not known here.
+    // Functions that another file describes are not known here.
     function function_at(std::uint64_t address) {
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
         return {unit, unit->functions.find(address)};
     }
 
-    // Where a direct call leads; 0: it is another instruction.
+    // The address that the call before `return_address` calls; 0 if it is not a direct call.
     std::uint64_t called_before(std::uint64_t return_address) const {
         constexpr std::uint8_t call = 0xe8;
         constexpr std::uint64_t call_bytes = 5;
@@ -99,8 +99,8 @@ private:
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // Whether two names are certainly not of one function. One of them may lack its scopes and
-    // parameters.
+    // Whether two names certainly belong to different functions. One of them may lack its scopes
+    // and parameters.
     static bool is_other(const entry_name& meant, const entry_name& found) {
         if (meant.function.empty() || found.function.empty()) return false;
         if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;

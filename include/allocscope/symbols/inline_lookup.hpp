@@ -11,9 +11,9 @@
 //       inlined reserve           [1010, 1060)   called at example.cpp:12
 //         inlined allocate        [1020, 1030)   called at vector.tcc:80
 //
-// 0x1024 is in allocate, which reserve calls, which fill calls. Compilers split calls into pieces
-// that may overlap a little; then the narrowest piece decides. The entries of a function are read
-// once, because a function with a thousand calls is asked about a thousand times.
+// 0x1024 is in allocate, which is called by reserve, which is called by fill. Compilers split calls
+// into pieces that may overlap a little; then the narrowest piece decides. The entries of a
+// function are read once, because a function with a thousand calls is asked about a thousand times.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
@@ -77,13 +77,13 @@ ALLOCSCOPE_INLINE void take(inlined_call& call, detail::dwarf_extent& extent,
 // All inlined calls of one function.
 class inlined_calls {
 public:
-    // `function` is the offset of its entry. Temporary lists lie in `scratch`, which the caller has
-    // borrowed.
+    // `function` is the offset of the function's entry. Temporary lists lie in `scratch`, which the
+    // caller has borrowed.
     inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function,
                   arena& scratch);
 
-    // The number + 1 of the innermost call at an address; 0: none. Its `parent` is the next outer
-    // one.
+    // The number + 1 of the innermost call at an address; 0: none. Its `parent` is the call around
+    // it.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
@@ -184,7 +184,7 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
         for (std::size_t i = count++; i > place; --i) found[i] = found[i - 1];
         found[place] = {number, piece->width()};
     }
-    std::size_t entered = 0;  // moved to the front
+    std::size_t entered = 0;  // how many calls count so far; they are moved to the front
     std::size_t best = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t parent = calls_[found[i].number - 1].parent;

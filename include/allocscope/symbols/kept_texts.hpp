@@ -35,7 +35,7 @@ public:
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
 
-    // To be borrowed while a text is being built, before it is kept.
+    // Memory that callers borrow to build a text before it is kept.
     arena& scratch() noexcept { return scratch_; }
 
 private:

@@ -35,7 +35,7 @@ namespace symbolize {
 class line_table {
 public:
     struct row {
-        std::uint32_t distance;  // of its address from that of its sequence
+        std::uint32_t distance;  // from the address of its sequence to its own
         std::uint32_t file;
         std::uint32_t line;
         std::uint32_t column;
@@ -136,7 +136,7 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
             if (first == rows_.size()) begin = next.address;
-            // No code is that long; and addresses do not go back.
+            // No code is that long, and addresses never decrease.
             if (next.address - begin > UINT32_MAX) return;
             add(row{static_cast<std::uint32_t>(next.address - begin), next.file, next.line,
                     next.column},

@@ -5,9 +5,9 @@
 // Threads:  one
 // Memory:   a few hundred bytes for each module
 //
-// The loader has no name for the main program, and for a library the name with which it was opened.
-// /proc/self/maps has the file of every mapping, even if the program was started as an argument of
-// the loader, or from a directory that is no longer the current one.
+// The loader has no name for the main program, and knows a library by the name with which it was
+// opened. /proc/self/maps has the file of every mapping, even if the program was started as an
+// argument of the loader, or from a directory that is no longer the current one.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 #define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
@@ -94,7 +94,7 @@ inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
     return {};
 }
 
-// The path as it is on disk. A path that really contains these four characters is not found.
+// The path as it is on disk. The file is not found if its name really contains the characters \012.
 inline text without_escapes(arena& memory, text path) {
     text_out out{memory};
     while (!path.empty()) {
@@ -178,13 +178,13 @@ private:
             } else if (!mapped.path.empty()) {
                 module.path = module.file = mapped.path;
             } else if (module.path.contains("/")) {
-                module.file = module.path;  // its content shows if this is another directory
+                module.file = module.path;  // the id shows whether this is still the file
             }
         }
     }
 
-    // /proc/self/exe gives the running file, even if another file has its name now, or if its name
-    // is longer than a name may be.
+    // /proc/self/exe opens the running file, even if another file has its name now, or if its path
+    // is longer than a path may be.
     static void name_main(arena& memory, loaded_module& module, text mapped) {
         const detail::file_reader running{"/proc/self/exe"};
         const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;

@@ -5,9 +5,9 @@
 // Threads:  one
 // Memory:   of the given arena
 //
-// Some distributions strip their programs except for .gnu_debugdata: a file in the file, compressed
-// by xz, whose symbol table has the functions that .dynsym lacks. Each table may give the nearest
-// function before an address; the nearer of the two is the right one.
+// Some distributions strip their programs of everything but .gnu_debugdata. This section contains
+// an ELF file, compressed by xz, whose symbol table has the functions that .dynsym lacks. Each of
+// the two tables may have a function before an address; the nearer one is the right one.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
 #define ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP

@@ -6,14 +6,14 @@
 // Memory:   the paths of the files that it reads are kept
 //
 // Compilers give some calls no line of their own. clang -O2 writes line 0 where it merged two
-// branches, and g++ gives the line of the closing brace to what is made on the way to a call:
+// branches, and g++ gives the line of the closing brace to arguments that are made before a call:
 //
 //     row    line 16      rows.push_back({1, "a text"});
 //     row    line 27      }                                     std::string("a text") is here
 //     row    line 16      the call of push_back
 //
-// The rows before and after, in the same function and the same inlined call, show what the compiler
-// was working on. A row of code that was inlined there counts as the place of that call.
+// The rows before and after, in the same function and the same inlined call, show which line was
+// compiled there. For a row of code that was inlined into them, the place of that call counts.
 
 #ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 #define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
@@ -46,8 +46,9 @@ public:
           rows_(lines.sequence_of(address)),
           at_(rows_.last_before(address)) {}
 
-    // The nearest other line of the file in the code of the inlined call `call` (its number + 1; 0:
-    // the function itself), from line `least` on. 0: there is none.
+    // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
+    // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
+    // do not count. 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file,
                          std::uint64_t least = 1) const {
         const line_table::row* at = at_;
@@ -78,7 +79,7 @@ private:
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
         for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
-            if (i == 0) return 0;  // the code of its caller
+            if (i == 0) return 0;  // the row belongs to a caller of `call`
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
@@ -92,8 +93,8 @@ private:
     kept_texts& texts_;
     const inlined_calls& calls_;
     const address_range& function_;
-    const line_table::row_range rows_;  // around the address
-    const line_table::row* const at_;   // of the address; null: none
+    const line_table::row_range rows_;  // the sequence that holds the address
+    const line_table::row* const at_;   // the row of the address; null: none
 };
 
 }  // namespace symbolize

@@ -58,15 +58,16 @@ public:
     }
 
     ALLOCSCOPE_INLINE bool is_readable() const { return header_.is_valid; }
-    // Null: it is read from memory.
+    // Null if the file is in memory.
     const char* path() const { return path_; }
     ALLOCSCOPE_INLINE const detail::build_id& id() const { return id_; }
     ALLOCSCOPE_INLINE const detail::file_identity& identity() const { return identity_; }
     ALLOCSCOPE_INLINE const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
+    // A linked address; 0 if there is no code.
     ALLOCSCOPE_INLINE std::uint64_t lowest_code() const { return lowest_code_; }
 
-    // The last section of that name: the one with the functions, if types have some of their own.
+    // The last section of that name. If each type has a section of that name, too, the last one has
+    // the functions.
     const detail::elf_section* find(const char* name) const {
         for (std::size_t i = sections_.size(); i > 0; --i) {
             if (text{sections_[i - 1].name} == name) return &sections_[i - 1].section;
@@ -80,9 +81,9 @@ public:
         return section != nullptr && section->type != detail::elf_section_no_bytes;
     }
 
-    // Returns nothing if it would need more than `most` bytes, or if the compression of the section
-    // is unknown; then its names are simply unknown. `late`: a large section may be read later,
-    // piece by piece, and then needs only addresses; it is set to null if all bytes have been read.
+    // Returns nothing if the section would need more than `most` bytes, or if its compression is
+    // unknown. If `late` is not null, a large section may be read later, piece by piece; until then
+    // it needs only addresses. `*late` is set to null if all bytes have been read.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
                            std::uint64_t most = largest_read,
                            detail::late_bytes** late = nullptr) const {
@@ -105,7 +106,7 @@ public:
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 private:
-    // A smaller section is read at once; a larger one is in no real file.
+    // A section below the smallest size is read at once. No real file has one above the largest.
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
     static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
@@ -145,7 +146,7 @@ private:
         return {out, size};
     }
 
-    // Returns nothing if the process may not have that much memory; then less is known.
+    // Returns nothing if the process may not have that much memory.
     detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
         if (size == 0 || size > largest_read || offset > file_bytes_ ||
             size > file_bytes_ - offset) {
@@ -186,8 +187,9 @@ private:
         find_id(memory);
     }
 
-    // In the .dwo files of g++ -fdebug-types-section each type has a section of its own, before the
-    // one with the functions, which then begins where the first of them does.
+    // In the .dwo files of g++ -fdebug-types-section, each type has a section of its own. They
+    // stand before the section with the functions, which is then made to begin where the first one
+    // does.
     void add_types(detail::elf_section& section) const {
         if (sections_.empty()) return;
         const detail::elf_section& before = sections_.back().section;

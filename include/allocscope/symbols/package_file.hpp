@@ -7,9 +7,9 @@
 //           needed
 //
 // `dwp -e prog -o prog.dwp` concatenates the sections of all .dwo files, and an index says which
-// piece of each section belongs to which unit (binary/package_index.hpp). A unit is believed if it
-// has the number that the program contains, as for a .dwo file. Types in separate units
-// (-fdebug-types-section, .debug_tu_index) are not read from it.
+// piece of each section belongs to which unit (binary/package_index.hpp). As with a .dwo file, a
+// unit is believed if it has the number that the program contains. Types in separate units
+// (-fdebug-types-section, .debug_tu_index) are not read.
 
 #ifndef ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
 #define ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
@@ -44,7 +44,8 @@ public:
 
     bool is_readable() const noexcept { return !index_.empty(); }
 
-    // The sections of a unit as in its .dwo file. Returns false if the unit is not in here.
+    // Reads the sections of a unit, as its .dwo file has them. Returns false if the package does
+    // not have the unit.
     bool find(std::uint64_t unit, detail::dwarf_sections& into) {
         constexpr std::uint32_t info = 1;
         constexpr std::uint32_t abbreviations = 3;
@@ -91,7 +92,8 @@ private:
     detail::byte_view unpacked_[4];
 };
 
-// Looks beside the program, and beside the file with its debug information. Null: there is none.
+// Looks beside the program, and beside the file with its debug information. Returns null if neither
+// has a package.
 inline debug_package* find_package(arena& memory, const object_bytes& program,
                                    const object_bytes& debug) {
     const object_bytes* const files[] = {&program, &debug};

@@ -5,9 +5,8 @@
 // Threads:  set before main() begins, then read by any
 // Memory:   none
 //
-// The code that every program with a window compiles only checks whether there is a reader. The
-// readers come with the door debug_forms.hpp. The command-line program has two more, which need a
-// library.
+// Every program with a window compiles only the check whether there is a reader. The readers come
+// with the door debug_forms.hpp. The command-line program has two more, which need a library.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
@@ -32,12 +31,12 @@ class debug_package;
 class debug_units;
 class object_bytes;
 
-// Where a program may have a package file.
+// The files beside which a package file may be.
 struct package_place {
     const object_bytes* program = nullptr;
     const object_bytes* debug = nullptr;  // the file with its debug information, or the same
     bool is_sought = false;
-    debug_package* package = nullptr;  // null: it was not sought, or there is none
+    debug_package* package = nullptr;  // null: not looked for yet, or there is none
 };
 
 // A null member means that there is no reader.

@@ -6,9 +6,8 @@
 // Memory:   addresses for the whole section, in the given arena; memory only for the pieces read
 //
 // A program may have a hundred megabytes of debug information, but one address needs the entries of
-// one unit and a few hundred names of it. The section has addresses as a whole, and is zero where
-// it has not been read yet. The file is opened for each reading, and must then still be the same
-// file.
+// one unit and a few hundred names. The whole section has addresses, and its bytes are zero until
+// they are read. The file is opened for each reading, and must then still be the same file.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
 #define ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
@@ -65,7 +64,7 @@ private:
         }
     }
 
-    // What cannot be read stays zero, and counts as unknown.
+    // Bytes that cannot be read stay zero, which readers take for unknown.
     ALLOCSCOPE_INLINE void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;

@@ -1,4 +1,4 @@
-// supplementary_file.hpp - the file into which dwz put debug information that several files share.
+// supplementary_file.hpp - the file to which dwz moved debug information that several files share.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_units.hpp through rare_forms.hpp; by tools/missing_names.cpp
@@ -74,7 +74,7 @@ inline bool is_supplement(arena& memory, const object_bytes& file, const detail:
     return own.is_of_itself && own.id.equals(id);
 }
 
-// Null if `object` notes none, or if the file is not there.
+// Returns null if `object` has no such note, or if the file is not there.
 inline object_bytes* find_supplement(arena& memory, const object_bytes& object) {
     const supplement_note note = supplement_noted_in(memory, object);
     if (!note.id.known() || note.is_of_itself || note.path.empty()) return nullptr;

@@ -5,8 +5,8 @@
 // Threads:  one
 // Memory:   32 bytes for each symbol, and the names as in the file, in the given arena
 //
-// Several names often share an address (constructors, aliases, merged functions): the one that is
-// visible to other files is kept. Functions written in assembly have no size: they extend to the
+// Several names often share an address (constructors, aliases, merged functions); the index keeps
+// one that is visible to other files. Functions in assembly often have no size; they extend to the
 // next symbol of their section.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
@@ -137,12 +137,12 @@ ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
     fill(objects_, objects);
 }
 
-// One range for each address; a symbol without a size ends where the next one begins. If it is
-// inside of one that has a size, it is a label of that function.
+// Adds one range for each address. A symbol without a size ends where the next one begins. Inside a
+// symbol that has a size, it is only a label of that function.
 ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
     sort(found, [](const candidate& a, const candidate& b) { return a < b; });
     std::size_t next = 0;
-    std::uint64_t covered = 0;  // by symbols with a size, up to here
+    std::uint64_t covered = 0;  // where the symbols with a size end that were seen so far
     for (std::size_t i = 0; i < found.size(); i = next) {
         const candidate& symbol = found[i];
         next = i + 1;

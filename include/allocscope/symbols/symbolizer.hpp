@@ -4,8 +4,8 @@
 // Called:   when a report is made, never from a hook
 // Threads:  one at a time
 // Memory:   results, in the given arena: one code_location for each address, equal texts once.
-//           Until release_debug_data() also the debug sections of the modules asked about, and the
-//           locations of addresses that are not kept
+//           Until release_debug_data() also the debug sections of the modules that were asked
+//           about, and the locations that are not kept
 //
 // Everything is read in this process from the files of its modules, without a child process or the
 // network. A file that was replaced after it was loaded is not believed: see expected_file.
@@ -51,14 +51,14 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // How long a location is kept. An address that will hardly be asked for again need not be kept;
-    // it is then looked up each time.
+    // How long a location is kept. An address that will hardly be asked for again need not be kept:
+    // it is looked up each time.
     enum class lifetime { lasting, until_release };
 
-    // The caller has subtracted 1 from return addresses. `home` is the module whose code was there,
-    // loaded or not; null means the module that is there now. The result is valid as long as
-    // `kept`, or until release_debug_data(). Without a home it is valid only until
-    // refresh_modules() finds that the address's module is gone.
+    // The caller must have subtracted 1 from a return address. `home` is the module whose code was
+    // at the address, loaded or not; null: the module that is there now. A lasting result is valid
+    // as long as `kept`, another one until release_debug_data(). Without a home, it is valid only
+    // until refresh_modules() finds that the module of the address is gone.
     const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
                                  lifetime wanted = lifetime::lasting) {
         if (wanted == lifetime::until_release) return made_in(passing_memory_, address, home);
@@ -81,8 +81,8 @@ public:
     }
 
     // The demangled function around an address, from the symbol table alone; "" if there is none.
-    // It does not read debug information, and knows nothing about inlined calls. Subtract 1 as
-    // above.
+    // It reads no debug information, and knows nothing about inlined calls. Subtract 1 from return
+    // addresses.
     ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
                                               const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
@@ -98,7 +98,8 @@ public:
         return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
-    // The meaning of a name in the frame at an address with that function; "" if it is not certain.
+    // The meaning of a name in `function`, which has a frame at the address; "" if it is not
+    // certain.
     ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
                                       text function, text name, asked_name wanted, arena& memory) {
         const code_owner owner = owner_of(address, home);
@@ -115,9 +116,10 @@ public:
         return owner.object->lines_near(address - owner.base, frame, outer);
     }
 
-    // What the call before a return address means, if the function at `callee`, of the same module,
-    // stands for another one with equal code; null: it does not. The location is that of `callee`
-    // but for its only frame. Valid until release_debug_data().
+    // The function that the call before a return address means, if that is not the one at `callee`
+    // but another one with equal code in the same module; null otherwise. The result is the
+    // location of `callee`, but with the meant function as its only frame. Valid until
+    // release_debug_data().
     const code_location* folded_at(std::uint64_t return_address, const code_location& callee,
                                    const detail::met_module* home) {
         const code_owner owner = owner_of(return_address - 1, home);
@@ -160,8 +162,8 @@ public:
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
-    // Call it before a report: it looks for libraries that were loaded or unloaded since. What was
-    // resolved in modules that are still loaded stays valid. Returns true if anything changed.
+    // Call it before a report: it finds libraries that were loaded or unloaded since the last call.
+    // Locations in modules that are still loaded stay valid. Returns true if anything changed.
     bool refresh_modules() {
         if (modules_.is_current()) return false;
         const list<loaded_module> before = modules_.modules();
@@ -206,7 +208,7 @@ public:
         }
     }
 
-    // Frees what was read from files. A later resolve() reads again what it needs.
+    // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
         const object_table* const all[] = {&objects_, &gone_};
         for (const object_table* objects : all) {
@@ -236,7 +238,7 @@ private:
     };
     using object_table = table<std::uint64_t, module_object>;
 
-    // The owner of an address.
+    // The module that an address belongs to.
     struct code_owner {
         debug_object* object = nullptr;  // null: it is in no module
         text path;
@@ -244,7 +246,7 @@ private:
         bool is_unloaded = false;
     };
 
-    // User addresses are below it.
+    // Addresses of user space are below it.
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
 
     code_location& made_in(arena& memory, std::uint64_t address, const detail::met_module* home) {
@@ -315,7 +317,7 @@ private:
         return now != nullptr && now->is_same(old);
     }
 
-    // An address that was in no module stays valid if it still is in none.
+    // The location of an address that was in no module stays valid if it is still in none.
     bool is_still_valid(const list<loaded_module>& before, std::uint64_t address) const {
         for (const loaded_module& old : before) {
             if (old.holds(address)) return is_still_there(old);

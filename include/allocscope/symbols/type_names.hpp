@@ -6,7 +6,7 @@
 // Memory:   a table over the names, in the arena of the debug data
 //
 // The name after `new` in a source file is a type, or a macro that a header or the command line
-// defines. Only the compiler knows which; it describes the types that it made.
+// defines. The source does not show which; the debug information has only types.
 //
 //     names.has("widget")                      // a class, an enumeration, an alias, a namespace
 //     names.qualified("widget", "app::run")    // "app::widget": what it means in app::run
@@ -37,14 +37,14 @@ namespace symbolize {
 // One type of a unit. Types with the same name form a chain.
 struct named_type {
     text whole;               // its own name with its template arguments
-    text qualified;           // with its scopes; "" for one of a function or of a template
+    text qualified;           // with its scopes; "" if one of these is a function or a template
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
 };
 
 class type_names {
 public:
-    // The unit must have been loaded. It includes what dwz has moved to partial units.
+    // The unit must have been loaded. Types that dwz moved to partial units are included.
     explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
         arena scratch;
         imported_units all{scratch, this};
@@ -63,11 +63,12 @@ public:
         return type == nullptr;
     }
 
-    // There are types whose names are in a unit that is not there.
+    // Whether some types have their names in a unit that could not be read.
     ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
-    // With the namespaces and classes around it: what the name means in a function of that
-    // qualified name, the innermost of its scopes first. "" when that is not certain.
+    // What the name means in `function`, which has its scopes before it: the name with the
+    // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
+    // not certain.
     text qualified(text name, text function) const {
         text found;
         std::size_t scope_bytes = 0;
@@ -83,7 +84,7 @@ public:
         return found;
     }
 
-    // All types with that name, which has no template arguments; null: there are none.
+    // All types with that name. The name has no template arguments. Null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
         return first != nullptr ? *first : nullptr;
@@ -114,7 +115,8 @@ private:
 
     void add_types_of(const debug_unit& unit, imported_units& all);
 
-    // With -flto whole units are imported: they are other source files.
+    // Only partial units are added. With -flto whole units are imported, too: these are other
+    // source files.
     static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
                                                imported_units& all) {
         std::uint16_t name = 0;
@@ -163,7 +165,7 @@ private:
 
     void add(arena& memory, text own, const named_type& type) {
         const auto known = names_.insert(own);
-        int looked_at = 0;  // equal entries are close to each other
+        int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
             if (at->qualified == type.qualified && at->whole == type.whole &&
                 at->bytes == type.bytes) {

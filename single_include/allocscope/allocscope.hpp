@@ -18989,14 +18989,14 @@ ALLOCSCOPE_WARM_BEGIN
 namespace symbolize {
 
 constexpr std::size_t no_position = text::npos;
-constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
+constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
 ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// The position behind the word that starts at `at`.
+// The position after the word that starts at `at`.
 ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
     while (at < name.size() && is_name_character(name[at])) ++at;
     return at;
@@ -19051,8 +19051,8 @@ inline bool is_operator_word(text name, std::size_t at) noexcept {
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 
-// `at` is on an opening bracket: the position behind the one that closes it, or no_position.
-// Linear in the length of the brackets.
+// The position after the bracket that closes the one at `at`, or no_position. Linear in the length
+// of the brackets.
 ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
     char open[max_open_brackets];
     std::size_t depth = 0;
@@ -19304,7 +19304,7 @@ private:
         return name_begin_ != no_position || !components_.empty();
     }
 
-    // The component that is being read continues up to `behind`.
+    // Extends the component that is being read up to `behind`.
     void extend_name(std::size_t behind) noexcept {
         if (behind == no_position) return fail();
         if (name_begin_ == no_position) name_begin_ = at_;
@@ -19349,7 +19349,7 @@ inline function_name parse_function_name(arena& memory, text function) {
     return function_name_parser{memory, function}.parse();
 }
 
-// "std::vector::push_back" of any vector: the components without their arguments.
+// The components without their arguments: "std::vector::push_back" for any vector.
 inline text plain_name(arena& memory, const function_name& name) {
     text_out plain{memory};
     for (const name_component& component : name.components) {
@@ -19401,7 +19401,7 @@ struct default_rule {
     text name;
     std::size_t first;
     text rules[4];
-    bool has_allocator;  // the last rule is the allocator's: the pmr form is known too
+    bool has_allocator;  // the last rule is that of the allocator, and there is a std::pmr form
 };
 
 constexpr default_rule default_rules[] = {
@@ -19485,8 +19485,8 @@ inline bool write_character_alias(text_out& out, text name, text character) {
     return true;
 }
 
-// Drops the arguments that are the rule's defaults. Returns true if the template is the one of
-// std::pmr.
+// Drops the arguments that are the rule's defaults. Returns true if the arguments are those of the
+// template in std::pmr.
 inline bool drop_defaults(arena& memory, const default_rule& rule, list<text>& arguments) {
     std::size_t most = rule.first;
     while (most < rule.first + 4 && !rule.rules[most - rule.first].empty()) ++most;
@@ -19515,8 +19515,8 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
-// The common name of a template with exactly these arguments, outside of namespace std; "" if it
-// has none.
+// The common name of a template outside of namespace std with exactly these arguments; "" if there
+// is none.
 inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text name_of_tree = "boost::property_tree::ptree";
     if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
@@ -19539,8 +19539,8 @@ inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
-// Appends `arguments`, which are already pretty, to a text that ends with the qualified name from
-// `name_begin` on, and changes both to what people write.
+// Appends `arguments`, which are already pretty, to `out`, which ends with the qualified name of
+// their template from `name_begin` on. Changes name and arguments to what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
     const text name = out.view().substr(name_begin);
     const default_rule* rule = nullptr;
@@ -19576,7 +19576,7 @@ namespace symbolize {
 constexpr int max_type_depth = 64;
 constexpr std::size_t max_type_length = 256 * 1024;
 
-// Counts the words of a built-in type, whose order is free: "long unsigned int" is "unsigned long".
+// Counts the words of a built-in type. Their order is free: "long unsigned int" is "unsigned long".
 class builtin_type {
 public:
     bool take(text word) noexcept {
@@ -19616,7 +19616,7 @@ private:
     bool is_signed_ = false;
 };
 
-// `new const T` makes a T.
+// Removes the const of the type itself: `new const T` makes a T.
 inline text without_const(text type) noexcept {
     if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
     const bool is_compound = type.ends_with("*") || type.ends_with("&");
@@ -19624,14 +19624,13 @@ inline text without_const(text type) noexcept {
     return type;
 }
 
-// What `auto` makes of a value of that type.
+// The type that `auto` deduces from a value of `type`.
 inline text decayed(text type) noexcept {
     while (type.ends_with("&")) type.remove_suffix(1);
     return without_const(type);
 }
 
-// What "std::decay_t<int&>", or "std::decay<int&>" in front of "::type", stands for; "" if it is
-// something else.
+// What "std::decay_t<int&>", or "std::decay<int&>" before "::type", stands for; "" for other types.
 inline text result_of_trait(text type) noexcept {
     const text start = listed_start(
         type,
@@ -19651,20 +19650,20 @@ public:
     }
 
 private:
-    // What has been written of one type, up to the next comma or closing bracket.
+    // What has been written of one type, which ends at the next comma or closing bracket.
     struct written {
         text_out out;
         std::size_t name_begin = 0;   // where the qualified name that is being written began
-        bool space_before = false;    // the input has a space here
-        bool has_declarator = false;  // after "*", "&" or "(": const belongs to that
-        bool is_const = false;        // of the type itself
+        bool space_before = false;    // the input has a space at this point
+        bool has_declarator = false;  // "*", "&" or "(" was written: a const belongs to that
+        bool is_const = false;        // the type itself is const
         bool is_volatile = false;
 
         ALLOCSCOPE_INLINE explicit written(arena& memory) : out(memory) {}
 
         bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
-        // Writes the space that the input has here.
+        // Writes a space if the input has one at this point.
         void write_space() {
             if (space_before && !out.empty()) out << ' ';
             space_before = false;
@@ -19717,8 +19716,8 @@ private:
         }
     }
 
-    // Compilers number lambdas, or show their parameters, or both. Their place distinguishes them
-    // anyway.
+    // Compilers number lambdas, or show their parameters, or both. All of it is left out, because
+    // the place of a row distinguishes lambdas.
     void lambda(written& to, std::size_t behind) {
         if (!to.is_after_colons()) begin_name(to);
         if (behind == no_position) is_failed_ = true;
@@ -19807,7 +19806,7 @@ private:
         }
     }
 
-    // Parts of a name that are only there for the linker.
+    // Whether `word` is a part of the name that is there only for the linker.
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
@@ -19820,7 +19819,7 @@ private:
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
 
-    // "8ul" and "8": one number.
+    // "8ul" is written as "8".
     static text without_literal_suffix(text word) noexcept {
         if (word.front() < '0' || word.front() > '9') return word;
         const text digits = word.substr(0, word.find_last_not_of("ulUL") + 1);
@@ -19858,14 +19857,14 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
-        // void(int) and void (*)(int), whatever the input has
+        // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
                           (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
         to.write_space();
         const bool is_main = to.out.view() == "main" && is_next("()::");
         const list<text> parameters = parts(')', depth);
-        if (is_main) return;  // main::local, whatever the parameters of main are
+        if (is_main) return;  // main::local, without the parameters of main
         write_list(to.out, '(', parameters, ')');
         if (!is_next("::")) to.has_declarator = true;
     }
@@ -19891,7 +19890,7 @@ private:
         copy_until(to, behind);
     }
 
-    // The parts between this bracket and the closing one, which is also consumed.
+    // The parts between this bracket and the closing one. Moves behind the closing one.
     list<text> parts(char closing, int depth) {
         list<text> found{memory_};
         ++at_;
@@ -19923,8 +19922,8 @@ private:
     bool is_failed_ = false;
 };
 
-// Returns the type as people write it, or the input if it is not a type that we understand. The
-// result lives in the arena or is a view of the input.
+// Returns the type as people write it, or the input if the type is not understood. The result lives
+// in the arena or is a view of the input.
 inline text pretty_type(arena& memory, text type) {
     type = without_spaces_around(type);
     if (type.size() > max_type_length) return type;
@@ -19955,12 +19954,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Recognises the names that g++, clang++ and LLVM's demangler use.
+// Whether a component is a lambda, as g++, clang++ and LLVM's demangler write it.
 inline bool is_lambda(text component) noexcept {
     return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
 }
 
-// " const &" of " const & [clone .cold]".
+// The qualifiers at the beginning: " const &" for " const & [clone .cold]".
 ALLOCSCOPE_INLINE text leading_qualifiers(text behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
@@ -20016,7 +20015,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
+// Turns "/a/b/../c/./d.cpp" into "/a/c/d.cpp". A relative path keeps the ".." at its beginning.
 inline text tidy_path(arena& memory, text path) {
     const bool is_absolute = path.starts_with("/");
     list<text> parts{memory};
@@ -20165,9 +20164,9 @@ enum class type_evidence : unsigned char {
     tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
     make_frame,       // std::make_unique<T> or a similar function did
-    vtable,           // the live object points to the vtable of T, and is as large as a T
+    vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
-    unsized_vtable    // as vtable, but the size of a T is unknown
+    unsized_vtable    // the same as vtable, but the size of a T is unknown
 };
 
 // The word in snapshot::row::type_source.
@@ -20194,10 +20193,10 @@ inline const char* word_of(type_evidence evidence) noexcept {
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
-    bool is_array = false;  // said to be: the block may be larger than one of them
-    // What it is if the name is refuted, or there is none, and the block is as large as one of
-    // them: "app::part". With "<" at its end, or with the first argument of a template behind that:
-    // a class made from that template, "app::box<int". "": nothing is.
+    bool is_array = false;  // the source says so: the block may be larger than one object
+    // The answer if there is no name, or the name is refuted, and the block is as large as such an
+    // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
+    // with that first argument. "": there is no candidate.
     text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
@@ -23372,8 +23371,8 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
     return 0;
 }
 
-// `type` as a demangler or a source file spells it. A class of a function is looked for by its own
-// name: the debug information does not tell the parameters of that function.
+// `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
+// by its own name, because the debug information does not have the parameters of that function.
 inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
@@ -23384,7 +23383,7 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
     const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
     size_fit fit = size_fit::unknown;
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        const bool is_alias = each->bytes == 0;  // or only declared: it may be of any size
+        const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
         if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
         if (each->bytes == block_bytes) return size_fit::same;
@@ -23417,8 +23416,8 @@ struct source_token {
 // A `#define`, or an `#undef`, of this file.
 struct macro_line {
     text name;
-    text rest;        // what follows the name, up to the end of the directive
-    bool is_certain;  // it is no `#undef`, and stands in no `#if`
+    text rest;        // the text after the name, up to the end of the directive
+    bool is_certain;  // it is not an `#undef`, and is not inside an `#if`
 };
 
 struct token_list {
@@ -23444,7 +23443,7 @@ public:
     }
 
 private:
-    // The character at a position; zero behind the end.
+    // The character at a position; zero after the end.
     char peek(std::size_t at) const noexcept { return at < source_.size() ? source_[at] : '\0'; }
 
     void step() {
@@ -23558,7 +23557,7 @@ private:
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
     }
 
-    // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
+    // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
     ALLOCSCOPE_INLINE bool begins_literal() const noexcept {
         const char c = source_[at_];
         return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
@@ -23609,7 +23608,7 @@ private:
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
     int line_ = 1;
-    int conditions_ = 0;  // that are open
+    int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     token_list result_;
 };
@@ -23626,12 +23625,12 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
-// "" behind the last token. Not inlined: code that is not optimised has hundreds of these calls.
+// "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
     return at < tokens.size() ? tokens[at].spelling : text{};
 }
 
-// Index of the first token at or behind a line and column.
+// Index of the first token at or after a line and column.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
                                              int column) noexcept {
     return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {
@@ -23658,10 +23657,10 @@ struct template_header {
     list<text> parameters;  // "" if it has no name
     bool has_pack = false;
     std::size_t pack = 0;         // the number of the parameter that is a pack
-    bool shows_arguments = true;  // argument i of the demangled name is parameter i
+    bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
-// For each token the one that closes its bracket, or the bracket that it closes; 0 if there is
+// For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
 // none. Angle brackets do not count.
 ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
                                                           const list<source_token>& tokens) {
@@ -23677,7 +23676,7 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
             partners[open.back()] = i;
             partners[i] = open.back();
             open.pop_back();
-        } else if (c == '}') {  // a macro with half a bracket: start again behind the brace
+        } else if (c == '}') {  // a macro has half a bracket: start again after the brace
             while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
             if (!open.empty()) open.pop_back();
         }
@@ -23685,7 +23684,7 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     return partners;
 }
 
-// The index behind the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
+// The index after the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
 // the matching round, square and curly brackets.
 ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
                                                   const list<std::uint32_t>& partners,
@@ -23761,14 +23760,14 @@ public:
         return scopes_.size() - 1;
     }
 
-    // The scope of a token in a block, when all have been taken.
+    // The scope of a token in a block. Call it after see() has taken all tokens.
     std::size_t scope_of(std::size_t at) const noexcept {
         const std::size_t behind = partition_point(
             changes_.data(), changes_.size(), [&](const change& each) { return each.at < at; });
         return behind == 0 ? 0 : changes_[behind - 1].scope;
     }
 
-    // Whether what follows is the template itself.
+    // Whether the tokens after a template header are being read: they declare the template.
     ALLOCSCOPE_INLINE bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
@@ -23801,13 +23800,14 @@ private:
         list<std::size_t> headers;
     };
 
-    // The tokens behind `at` are in that scope.
+    // The tokens after `at` are in `scope`.
     struct change {
         std::size_t at;
         std::size_t scope;
     };
 
-    static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
+    static constexpr std::size_t max_pending =
+        16;  // one for each class level, and one for a member
 
     text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
 
@@ -23913,12 +23913,12 @@ private:
     const list<std::uint32_t>& partners_;
     list<template_header> headers_;
     list<node> scopes_;
-    list<std::size_t> open_;  // for every open brace: the scope outside it
+    list<std::size_t> open_;  // for each open brace, the scope around it
     list<std::size_t> pending_;
     list<change> changes_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
-    bool is_unchecked_ = false;  // the pending headers, by check_specialisation
+    bool is_unchecked_ = false;  // check_specialisation() has not seen the pending headers
 };
 
 }  // namespace symbolize
@@ -23941,17 +23941,17 @@ struct new_expression {
     std::size_t begin = 0;       // of `new`, or of the `::` before it
     std::size_t last = 0;        // the token that g++ names
     std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
-    std::size_t type_begin = 0;  // of the type, without the bounds of an array
+    std::size_t type_begin = 0;  // the type, without the bounds of an array
     std::size_t type_end = 0;
-    std::size_t scope = 0;  // of template_scopes
+    std::size_t scope = 0;  // its scope in template_scopes
     bool has_initialiser = false;
     bool has_type = false;  // false: it cannot be read
-    // There is a value in place of a type: `new auto(T(1))` and `new decltype(T(1))` contain a T,
-    // if it is a type; `new auto(x)` contains a variable.
+    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
+    // is a type; a variable in `new auto(x)`.
     bool is_of_value = false;
     bool is_of_variable = false;
-    bool is_request = false;  // of bytes: `operator new(n * sizeof(T))`
-    std::size_t callee = 0;   // whose parameter has it as its default; 0: none has
+    bool is_request = false;  // it asks for bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;   // the function that has it as a default argument; 0: none has
 };
 
 // The last token of an expression, and the number of the expression.
@@ -23960,11 +23960,11 @@ struct expression_end {
     std::uint32_t number;
 };
 
-// A word of declarations: `using name`, `struct name`, or the `typedef` before `name;`.
+// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
 struct name_declaration {
     std::uint32_t at;        // the token of the name, or of `typedef`
     std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the one before it with that name; 0: there is none
+    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
 };
 
 class source_outline {
@@ -23994,7 +23994,7 @@ public:
     source_outline& operator=(const source_outline&) = delete;
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
-    // "" behind the last token, and before the first one.
+    // "" after the last token, and before the first one.
     text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
 
     // In the order in which they begin.
@@ -24016,7 +24016,7 @@ public:
         return scopes_.scope_of(at);
     }
 
-    // The number of the first expression that begins at the token or behind it.
+    // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
         return partition_point(expressions_.data(), expressions_.size(),
                                [&](const new_expression& each) { return each.begin < token; });
@@ -24037,7 +24037,7 @@ public:
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
-    // The only definition of a macro; null: this file does not tell what it stands for.
+    // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : list_.macros) {
@@ -24058,7 +24058,7 @@ public:
         return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
     }
 
-    // A type or a namespace of this file.
+    // Whether the file defines a type or a namespace with this name.
     ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
         return is_known_as(name, defined_name);
     }
@@ -24067,37 +24067,39 @@ public:
         return is_known_as(name, template_name);
     }
 
-    // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
+    // Whether `using` or `typedef` declares the name inside a template: it may depend on the
+    // parameters.
     ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
-    // An alias for the type of an expression, which may differ each time.
+    // Whether the name is an alias for the type of an expression, which may differ each time.
     ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
-    // A `new` is the default of a parameter of the function with this name: `part(int* p = new
-    // int);`. Compilers give it the position of the call, which may be `new part`.
+    // Whether a function with this name has a `new` in a default argument: `part(int* p = new
+    // int);` Compilers place it at the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
-    // The only `new` in a default argument of what is called so; null: none, or several.
+    // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
         return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
     }
 
-    // The token with the name of the only class that the file defines so; 0: there are several.
+    // The token with the name of the only class with this name that the file defines; 0: none or
+    // several.
     ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
-    // A name of the standard library that this file uses without "std::".
+    // Whether the file uses this name of the standard library without "std::".
     ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
-        // Names that hardly anybody gives to their own class.
+        // Hardly anybody gives these names to a class of their own.
         return uses_namespace_std_ &&
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
@@ -24105,7 +24107,7 @@ public:
                          "ostringstream istringstream stringstream");
     }
 
-    // Index of the first token at or behind a line and column.
+    // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
         return token_behind(tokens(), line, column);
     }
@@ -24123,11 +24125,11 @@ private:
     enum : unsigned {
         macro_name = 1,
         template_alias_name = 2,
-        class_name = 4,     // declared or named as such
-        standard_name = 8,  // of a using-declaration
-        defined_name = 16,  // of a type or a namespace that is defined here
+        class_name = 4,     // it follows `struct` or `class`
+        standard_name = 8,  // a using-declaration takes it from std
+        defined_name = 16,  // the file defines a type or a namespace with this name
         expression_alias_name = 32,
-        template_name = 64,  // of a class template
+        template_name = 64,  // it names a class template
         defaulting_name = 128
     };
 
@@ -24206,7 +24208,8 @@ private:
         return at;
     }
 
-    // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
+    // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
+    // `name = other;`.
     void read_definition(std::size_t at) {
         if (!is_word(text_at(at))) return;
         const text behind = text_at(at + 1);
@@ -24251,7 +24254,7 @@ private:
         keep(found);
     }
 
-    // A call whose first argument is the size of a type, or a multiple of it.
+    // Reads a call whose first argument is the size of a type, or a multiple of it.
     void read_request(std::size_t begin, std::size_t open) {
         const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
         new_expression found;
@@ -24277,7 +24280,7 @@ private:
         keep(found);
     }
 
-    // It may be in a list of parameters.
+    // Finds out whether the expression is a default argument.
     void see_default(new_expression& found) {
         std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
@@ -24318,7 +24321,7 @@ private:
         return false;
     }
 
-    // Reads a type that starts at `at`. Returns the index behind the type and its array bounds.
+    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
     std::size_t read_type(std::size_t at, new_expression& found) {
         found.type_begin = at;
         found.last = at < tokens().size() ? at : tokens().size() - 1;
@@ -24438,11 +24441,11 @@ private:
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens
     table<text, unsigned> names_;
-    table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
-    table<text, std::uint32_t> classes_;   // the token of the name
+    table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
+    table<text, std::uint32_t> classes_;   // by the name: its token in the definition
     list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
     list<name_declaration> declarations_;
-    table<text, std::uint32_t> declared_;  // the number + 1 of its last declaration
+    table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
 
@@ -24452,7 +24455,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 
-// local_names.hpp - how a name is declared in the function and the classes around a place.
+// local_names.hpp - finds the declaration of a name in the function and the classes around a place.
 
 #ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 #define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
@@ -24464,9 +24467,9 @@ namespace symbolize {
 struct local_name {
     enum class kind { none, alias, other };
     kind what = kind::none;
-    bool is_of_function = false;  // else of a class
+    bool is_of_function = false;  // declared in a function; otherwise in a class
     std::size_t at = 0;           // the token that declares it
-    std::size_t begin = 0;        // of an alias: its meaning
+    std::size_t begin = 0;        // the first token of what an alias stands for
     std::size_t end = 0;
 };
 
@@ -24492,7 +24495,7 @@ inline block_kind kind_of_block(const source_outline& file, std::size_t open) no
     return kind;
 }
 
-// What the token at `at` declares, if it is the name.
+// What the token at `at` declares, if it is `name`.
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
                               text name) {
     local_name found;
@@ -24547,7 +24550,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 
-// declared_variable.hpp - how a variable is declared, by the source text before a place.
+// declared_variable.hpp - finds the declaration of a variable in the source text before a place.
 
 #ifndef ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
 #define ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
@@ -24558,14 +24561,14 @@ namespace symbolize {
 
 struct declared_variable {
     std::size_t at = 0;     // the token of its name
-    std::size_t begin = 0;  // its type, without const and &
-    std::size_t end = 0;    // 0: not known
+    std::size_t begin = 0;  // the first token of its type, without const and &
+    std::size_t end = 0;    // the token after its type; 0: the type is not known
 
     ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
 };
 
-// The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
-// not understood.
+// The first token of a type, with its scopes, if its last token is the one before `end`; 0: the
+// tokens are not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
     std::size_t at = end;
     while (at > 1 && file.text_at(at - 1) == "*") --at;
@@ -24587,7 +24590,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
     }
 }
 
-// What the name at `at` declares, if it does.
+// The variable that the name at `at` declares, if it declares one.
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
     found.at = at;
@@ -24604,8 +24607,8 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     return found;
 }
 
-// Searches the blocks around the token at `from`, the innermost first; that token may be the
-// declaration. Namespaces are not searched: a base class may have another variable of that name.
+// Searches the blocks around the token at `from`, the innermost first. That token may itself be the
+// declaration. Namespaces are not searched, because a base class may have a variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -24733,7 +24736,7 @@ inline text without_wrapping(arena& memory, text type) {
     return type;
 }
 
-// The type of what the user put into the block. Idempotent.
+// The type of what the user put into the block. Applying it twice changes nothing.
 ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
@@ -24768,7 +24771,7 @@ struct library_call {
     text function_first;
 };
 
-// `function` is "" if it is not one of the standard library's.
+// `function` in the result is "" if the function is not the standard library's.
 inline library_call as_library_call(arena& memory, const function_name& name) {
     library_call call;
     const std::size_t count = name.components.size();
@@ -24806,7 +24809,7 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
     return is_allocator ? call.scope_first : text{};
 }
 
-// Members that can allocate only characters, inlined code or not.
+// Members that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
     const bool is_buffer =
         is_listed(call.scope,
@@ -24823,7 +24826,7 @@ inline text type_of_compiled_function(text plain) noexcept {
         (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
         return "std::filesystem::path components";
     }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
+    if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
                : text{};
@@ -24850,8 +24853,8 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// For any member of a vector: the type of its elements. Such a member may also copy an element that
-// allocates, so it only confirms what functions further in have said.
+// The element type, for any member of a vector. Such a member may also copy an element that
+// allocates, so the answer can only confirm that of functions further in.
 inline text element_of_vector(const library_call& call) noexcept {
     const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
@@ -24906,12 +24909,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The printed form of a type in the demangler's spelling.
+// The printed form of a type that a demangler spelled.
 inline text printed_type(arena& memory, text type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
-// The same as an answer; none for "".
+// The same as an answer. "" gives no answer.
 inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
     type_answer answer;
     if (type.empty()) return answer;
@@ -24920,7 +24923,7 @@ inline type_answer printed_answer(arena& memory, text type, type_evidence eviden
     return answer;
 }
 
-// Whether a function reports what somebody else allocates.
+// Whether a function reports an allocation of another function.
 inline bool is_reporting_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") &&
            (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
@@ -24928,8 +24931,8 @@ inline bool is_reporting_frame(text plain) noexcept {
             plain.ends_with("::reported_resource::do_allocate"));
 }
 
-// Whether a function is a part of our operators. `allocscope run` finds them below malloc in a
-// program that has them.
+// Whether a function is a part of our operators. If a program with them runs under `allocscope
+// run`, they call malloc and so stand on its stacks.
 inline bool is_operator_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") && plain.contains("detail::") &&
            is_listed(plain.substr(plain.rfind(':') + 1),
@@ -24940,7 +24943,7 @@ inline bool is_operator_frame(text plain) noexcept {
                      "new_aligned_block_or_null");
 }
 
-// Whether a function only passes a request for memory on: then its caller is the one to ask.
+// Whether a function only passes a request for memory on. Then its caller asked for the memory.
 inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || is_operator_frame(plain) ||
            plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
@@ -24954,7 +24957,7 @@ struct read_name {
     text whole;  // as the demangler spelled it
     function_name parts;
     text plain;         // its own qualified name without template arguments
-    library_call call;  // of the standard library's
+    library_call call;  // if it is a function of the standard library
     bool is_own_operator_new = false;
     bool is_forwarding = false;
 };
@@ -24967,7 +24970,7 @@ public:
 
     const read_name& of(text function) { return entry_of(function).name; }
 
-    // What the function alone says, if it is the direct caller of operator new.
+    // What the name of the function says, if it is the direct caller of operator new.
     const type_answer& alone(text function, bool has_line) {
         entry& known = entry_of(function);
         if (!known.is_answered[has_line]) {
@@ -24977,8 +24980,7 @@ public:
         return known.answers[has_line];
     }
 
-    // The printed form of the type of which a source file makes an object. Only few different types
-    // are asked for.
+    // The printed form of a type in a source file. It is kept, because few types are looked up.
     text made(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
@@ -24986,7 +24988,7 @@ public:
     }
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
-    // To be borrowed.
+    // Memory that callers may borrow.
     ALLOCSCOPE_INLINE arena& scratch() noexcept { return scratch_; }
 
     // Call it before its memory is released.
@@ -24999,7 +25001,7 @@ public:
 private:
     struct entry {
         read_name name;
-        type_answer answers[2];  // of frames without and with a line
+        type_answer answers[2];  // for a frame without a line, and for one with a line
         bool is_answered[2] = {};
     };
 
@@ -25057,8 +25059,9 @@ namespace symbolize {
 constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
-// The location of a file of the debug information according to ALLOCSCOPE_SOURCES (see above): the
-// first FROM counts that is `path` up to one of its slashes. If none fits, the path itself.
+// Where a file of the debug information is, according to `folders`, the value of
+// ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
+// does, `path` itself.
 inline text moved_source(arena& memory, text path, text folders) {
     while (!folders.empty()) {
         const std::size_t end = folders.find(':');
@@ -25094,8 +25097,8 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
-    // What a class gives its members where a constructor is, by the token there; null: nothing that
-    // is certain.
+    // By the token of a constructor: the `new` among the member initialisers of its class; null if
+    // that is not certain.
     ALLOCSCOPE_INLINE table<const void*, const new_expression*>& implied() noexcept {
         return implied_;
     }
@@ -25142,13 +25145,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Null: the frame has no line, or its source cannot be read.
+// Returns null if the frame has no line, or if its source cannot be read.
 inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.file.empty()) return nullptr;
     return sources.find(frame.file, frame.built_ns);
 }
 
-// The token at the place of a frame; 0: there is none. `file` becomes its source.
+// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
 inline std::size_t token_of(const code_frame& frame, source_cache& sources,
                             const source_outline*& file) {
     if (frame.column <= 0 || frame.is_nearby) return 0;
@@ -25187,8 +25190,8 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
     return false;
 }
 
-// g++ gives a `new` without initialiser, whose value is passed unchanged to a call, the position of
-// the call's "(". Finds the only such new-expression in that call, if it is an argument by itself.
+// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
+// "(". Finds the only such new-expression in that call.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     if (close <= open) return nullptr;
@@ -25242,18 +25245,19 @@ enum class name_kind {
 struct type_knowledge {
     name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
-    // The name with its scopes, as a function with that qualified name means it; "" if that is not
-    // certain.
+    // What the name means in `function`, which is given by its qualified name: the name with its
+    // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
-    // Whether the debug information has the size of objects of that type. Null: it has not.
+    // Whether the debug information has the size of objects of that type. Null: it has no sizes.
     bool (*is_sized)(void* context, text name) = nullptr;
-    // What a name stands for in the frame's function: a parameter of a template, an alias, a member
-    // of one of them ("T::value"); or the type of a variable. "" if that is not certain. Null:
+    // What a name stands for in the frame's function: a template parameter, an alias, or a member
+    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
-// Replaces template parameters by what the frame's function shows.
+// Spells the type of a new-expression. Template parameters are replaced by the arguments in the
+// name of the frame's function.
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
@@ -25276,7 +25280,7 @@ public:
         }
     }
 
-    // The type with the blanks and the order of words in the source; "" if it is not certain.
+    // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
         if (expression_.is_request && !is_certain_request()) return {};
@@ -25291,14 +25295,14 @@ public:
         return type.view();
     }
 
-    // The same of the tokens in a declaration before the place.
+    // The same for tokens of a declaration before the place.
     text spelled(std::size_t begin, std::size_t end) const {
         text_out type{memory_};
         return write(type, begin, end, 1) ? type.view() : text{};
     }
 
     // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
-    // "" for anything else. An aggregate in braces need not be described.
+    // "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
         if (!expression_.has_initialiser || file_.text_at(open) != "(") return {};
@@ -25357,7 +25361,7 @@ private:
         return own;
     }
 
-    // Something that looks like a call may really be one.
+    // Whether `word(...)` makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
     }
@@ -25367,8 +25371,9 @@ private:
                (is_standard_template(own) || is_listed(own, "string wstring"));
     }
 
-    // The block may be that of a `new` in a default argument, and its size would not tell. Outside
-    // of templates only clang names the `new` itself, and it never does so for a default argument.
+    // Whether the block may be that of a `new` in a default argument, and its size would not show
+    // it. Outside of templates only clang places a call at the `new` itself, and never one of a
+    // default argument.
     bool is_doubtful(text own) const {
         const bool is_in_template = !headers_.empty() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
@@ -25376,7 +25381,7 @@ private:
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
 
-    // `sizeof(name)` may be the size of a variable. `static_cast<name*>(` or `name* p =` tells that
+    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
     // it is a type.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
@@ -25389,7 +25394,7 @@ private:
         return false;
     }
 
-    // Writes what the tokens say. Returns false if that is not certain.
+    // Writes the type in the tokens. Returns false if it is not certain.
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
         bool is_of_library = false;  // the name that is being read
         for (std::size_t i = begin; i < end; ++i) {
@@ -25434,8 +25439,8 @@ private:
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
-    // The type of the variable that is named at `at`. The source says it where the debug
-    // information does not.
+    // The type of the variable that is named at `at`, from the debug information or else from the
+    // source.
     text type_of_variable(std::size_t at, int depth) const {
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
@@ -25446,7 +25451,7 @@ private:
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
-    // Of a parameter of a lambda that is declared with `auto` and nothing else.
+    // The type of a lambda's parameter that is declared with `auto` and nothing else.
     text argument_of_lambda(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
         if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
@@ -25460,7 +25465,8 @@ private:
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
             if (file_.text_at(i) == "auto") ++count;
         }
-        // In a lambda, or a class, inside of that one the name is that of the inner one.
+        // If the place is in another lambda or a class inside this one, the function is the inner
+        // one's.
         for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
             const bool is_lambda =
                 file_.text_at(i) == "]" && is_listed(file_.text_at(i + 1), "( {");
@@ -25502,8 +25508,8 @@ private:
         return is_in_template && !is_local ? described_path(at, end) : text{};
     }
 
-    // The same as of_template, but from the debug information. The parameters of a specialisation
-    // are not those that it has.
+    // The same as of_template(), but from the debug information. That has other parameters than the
+    // source if the template is a partial specialisation.
     text described_path(std::size_t& at, std::size_t end) const {
         std::size_t last = at;
         text_out path{memory_};
@@ -25544,8 +25550,8 @@ private:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    // Argument `index` with which the header's template was instantiated. `is_expanded`: it is a
-    // pack, and all of it is wanted.
+    // Argument `index` with which the header's template was instantiated. If `is_expanded`, the
+    // parameter is a pack, and all its arguments are wanted.
     text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
@@ -25568,7 +25574,8 @@ private:
         return all.view();
     }
 
-    // `pool` inside a member of app::pool<int> is app::pool<int>.
+    // The class that a member names without arguments: `pool` in a member of app::pool<int> is
+    // app::pool<int>.
     text own_class(text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
@@ -25591,13 +25598,13 @@ private:
         return whole.empty() ? word : whole;
     }
 
-    // False for a name that may be a macro of another file.
+    // False for a name that may be a macro from another file.
     bool is_type_or_namespace(text word) const {
         return file_.is_defined(word) || knowledge_.kind == nullptr ||
                knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
     }
 
-    // The debug information may not tell that these are, or have another type of that name.
+    // The debug information may lack these templates, or have another type with such a name.
     static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
@@ -25605,7 +25612,7 @@ private:
                          "valarray atomic lock_guard unique_lock scoped_lock");
     }
 
-    // A class inside of the template, which is another one in each instantiation.
+    // Whether the name at `at` is a class inside the template: another one in each instantiation.
     bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
         if (headers_.empty() && instantiated_.empty()) return false;
         const text word = file_.text_at(at);
@@ -25618,8 +25625,8 @@ private:
         return local.what == local_name::kind::other && !local.is_of_function;
     }
 
-    // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
-    // `meaning` is what stands for the word at `at`.
+    // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
+    // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
@@ -25639,25 +25646,25 @@ private:
     const new_expression& expression_;
     const function_name& name_;
     list<const template_header*> headers_;  // outermost first
-    list<std::size_t> instantiated_;        // components that show arguments
-    bool is_at_begin_;                      // the compiler names the `new`, not the last token
+    list<std::size_t> instantiated_;        // the components of the name that have arguments
+    bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 
-// What else the source says of a `new`.
+// What the source says about a `new` besides its type.
 struct source_notes {
     bool is_array = false;      // `new T[n]`
     bool shares_place = false;  // with a `new` in a default argument
-    text deduced = {};          // where the type is not certain: type_answer::candidate
+    text deduced = {};          // if the type is not certain: type_answer::candidate
 };
 
-// What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new.
+// The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
+// be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (is_standard_header(frame.file) || frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
-    // Without a column a default member initialiser would be confused with what is on the
-    // constructor's line.
+    // Without a column, the initialiser of a member would be confused with an expression on the
+    // line of the constructor.
     if (frame.column <= 0 && is_constructor(function)) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
@@ -25895,7 +25902,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
-// deduced_class.hpp - finds the class that a compiler made of `new box(1)`.
+// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
 
 #ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
 #define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
@@ -25909,8 +25916,8 @@ ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 
-// The only class of the template that is as large as the block; "" when it is not certain. `begun`
-// is "app::box<", with the first template argument behind it where that is known.
+// The only class of the template that is as large as the block; "" if that is not certain. `begun`
+// is "app::box<", followed by the first template argument if that is known.
 inline text deduced_class(arena& memory, text begun, const type_names& known,
                           std::uint64_t block_bytes) {
     const text path = begun.substr(0, begun.find('<'));
@@ -25918,7 +25925,7 @@ inline text deduced_class(arena& memory, text begun, const type_names& known,
     const std::size_t scopes = path.rfind(':');
     const text own = scopes == no_position ? path : path.substr(scopes + 1);
     text found;
-    if (known.lacks_names()) return {};  // it may be one of those
+    if (known.lacks_names()) return {};  // the class may be one without a name
     for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
         const text whole = pretty_type(memory, each->whole);
         const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
@@ -25950,8 +25957,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
-// certain.
+// The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
     const macro_line* macro = file.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
@@ -25996,7 +26002,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     return made.view();
 }
 
-// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
+// Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, and the function and its classes declare no others.
 inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
                             const new_expression& expression, const type_knowledge& knowledge) {
@@ -26017,8 +26023,8 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
-// The type of the only `new` in the macro that is used at `at`; "" when that is not certain.
-// `is_all`: the macro writes nothing else, and nothing else can be allocated at its place.
+// The type of the only `new` in the macro that is used at `at`; "" if that is not certain. `is_all`
+// is set if the macro writes nothing else, so that nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all) {
@@ -26052,7 +26058,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 
-// implied_new.hpp - the `new T` of a call whose place shows none: it is written somewhere else.
+// implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
 
 #ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 #define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
@@ -26063,8 +26069,8 @@ namespace symbolize {
 
 // --- initialisers of members ---
 
-// Whether a `new` in the class body at `open` is a part of the initialiser of one of its members,
-// not of a function, a parameter or another class.
+// Whether the `new` at `at`, in the class body at `open`, is in the initialiser of a member, and
+// not in a function, a parameter or another class.
 inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
     bool has_sign = false;
     while (--at > open) {
@@ -26074,7 +26080,7 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
         if (is_listed(token, ") ] }") && file.partner(at) != 0) {
             at = file.partner(at);
         } else if (token == "(") {
-            has_sign = false;  // what follows belongs to a parameter, or to an argument
+            has_sign = false;  // the sign belongs to a parameter or an argument
         } else if (token == "=") {
             has_sign = true;
         } else if (token == "{") {
@@ -26089,7 +26095,8 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
-// The only `new` in the initialisers of the members of the class whose body opens there.
+// The only `new` in the member initialisers of the class whose body opens at `open`; null: none or
+// several.
 inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     const new_expression* only = nullptr;
@@ -26106,7 +26113,7 @@ inline const new_expression* member_initialiser(const source_outline& file, std:
     return only;
 }
 
-// The `{` of the class whose name stands at `at`; 0: it is no definition.
+// The `{` of the class whose name stands at `at`; 0: this is not its definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
     if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
@@ -26118,13 +26125,13 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The same of the only class of that name in the file.
+// The same for the only class of that name in the file.
 inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;
 }
 
-// Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
+// Whether the list of initialisers before the brace of a constructor has a `new`.
 inline bool has_new_before(const source_outline& file, std::size_t brace) {
     for (std::size_t at = brace; at > 1; --at) {
         const text token = file.text_at(at - 1);
@@ -26135,7 +26142,7 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of that class.
+// `at` is the place of a call in a constructor of the class `name`.
 inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
                                                     text name) {
     const text token = file.text_at(at);
@@ -26156,7 +26163,7 @@ inline const new_expression* implied_by_constructor(const source_outline& file, 
 
 // --- default arguments ---
 
-// The only `new` among the parameters of what is called so.
+// The only `new` among the default arguments of functions with this name; null: none or several.
 inline const new_expression* default_argument(const source_outline& file, text callee) {
     const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
@@ -26169,8 +26176,8 @@ inline const new_expression* default_argument(const source_outline& file, text c
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
 
-// What is called at `at`: a function, or the class of a variable. "": nothing that has a `new` in a
-// default argument.
+// The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
+// in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
     if (file.text_at(at) == ")") at = file.partner(at);
     if (at > 0 && file.text_at(at) == "(") --at;
@@ -26184,7 +26191,7 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 
 // --- all of them ---
 
-// Adds to an answer that the place itself has, or has not, given.
+// Completes the answer that the place of the call gave, which may be none.
 inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
     if (is_standard_header(frame.file)) return;
@@ -26242,13 +26249,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "" if the text is not a function's name.
+// The function's name without scopes and arguments; "" if the text is not a function's name.
 inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
-// The type that stands in the tokens from `begin` to `end`, as it is meant at the place of a call
-// in a frame, which is not the one that `knowledge` is about; "" if that is not certain.
+// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
+// "" if that is not certain. The frame is not the one that `knowledge` is about.
 inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
                        type_knowledge knowledge) {
@@ -26260,9 +26267,10 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
     return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
 }
 
-// The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
-// arguments of a template; else the name that it has. Clang places the call at its first token, g++
-// at its last one or at the bracket of the call that it is an argument of.
+// The name of an inlined function as its caller writes it, if the caller writes template arguments:
+// "box<int>::make" for `box<int>::make(1)`. Otherwise the name in the frame. Clang places the call
+// at its first token; g++ at its last one, or at the bracket of the call that has it as an
+// argument.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
                         source_cache& sources, const type_knowledge& knowledge) {
     const text function = frames[called].function;
@@ -26318,8 +26326,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// libstdc++'s headers of a container, the first of which asks for the memory of its elements, and
-// the classes that are made of it.
+// A container of libstdc++: the header that asks for the memory of the elements, all its headers,
+// and the classes that are made of it.
 struct container_headers {
     text asking;
     text files;
@@ -26337,14 +26345,14 @@ constexpr container_headers containers[] = {
     {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
      "unordered_map unordered_multimap unordered_set unordered_multiset"}};
 
-// The name of a library header without its folders; "" for another file.
+// The name of a standard header without its folders; "" for another file.
 inline text standard_header(text file) noexcept {
     if (!is_standard_header(file)) return {};
     return file.substr(file.rfind('/') + 1);
 }
 
-// What a container has as elements, by the class that one of its functions is in, or that its
-// variable is of; "" if it is none of these classes.
+// The element type of a container. `scope` is the class of one of its functions, or of its
+// variable; "" if it is not a class of a container.
 inline text element_of(arena& memory, text scope, text brackets) {
     const list<text> arguments = split_arguments(memory, brackets);
     if (arguments.empty()) return {};
@@ -26363,7 +26371,7 @@ inline text element_of(arena& memory, text scope, text brackets) {
     return is_known ? arguments[0] : text{};
 }
 
-// The same for a type as it is printed, if its class is one of `classes`.
+// The same for a type in its printed form, if its class is one of `classes`.
 inline text element_of_class(arena& memory, text type, text classes) {
     const std::size_t open = type.find('<');
     if (open == no_position || !type.starts_with("std::")) return {};
@@ -26372,8 +26380,8 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
-// The token with the name of the variable whose function, or constructor, is called at `at`; 0: it
-// is something else. g++ names the last token, clang the name.
+// The token with the name of the variable whose member function or constructor is called at `at`;
+// 0: it is another call. g++ places a call at its last token, clang at the name.
 inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
     const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
@@ -26390,7 +26398,7 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
-// What the container at a call in the user's source has as elements; "" if it is not certain.
+// The element type of the container at a call in the user's source; "" if it is not certain.
 inline text element_in_source(read_names& names, const code_frame& frame, text function,
                               text classes, source_cache& sources,
                               const type_knowledge& knowledge) {
@@ -26412,7 +26420,7 @@ inline text element_in_source(read_names& names, const code_frame& frame, text f
     return element_of_class(names.memory(), type, classes);
 }
 
-// What is allocated by a container whose function frames[at] asks its allocator; "" if it is not
+// What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
                                      std::size_t at, source_cache& sources,
@@ -26439,7 +26447,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         if (assigns) return {};
         const std::size_t count = name.parts.components.size();
         if (!is_listed(file, container->files)) {
-            // Made by another container, as its element: construct<X, ...>(X*, ...).
+            // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made = is_listed(function_inside, container->classes) &&
                                  is_listed(file, "stl_construct.h new_allocator.h") &&
                                  is_listed(function, "_Construct construct");
@@ -26528,8 +26536,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The first parameter of the nearest definition of an operator new before a token. Unlike a
-// definition, a call of one is not followed by a brace or a word.
+// The first parameter of the nearest definition of an operator new before a token. A brace or a
+// word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
         if (file.text_at(at - 2) != "operator" || file.text_at(at - 1) != "new") continue;
@@ -26546,7 +26554,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
     return {};
 }
 
-// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
+// Whether a class's own operator new asks for exactly the size that it got: the frame's line has
 // `operator new(n)` or `malloc(n)` with the name of its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
@@ -26590,11 +26598,11 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 }
 
 // A class's own operator new may ask for a whole chunk of objects. Returns false if one of the
-// operators before the asking frame may do so, or asks for something of its own, which is then
-// `answer`.
+// operators further in than the asking frame may do so, or asks for something else, which is then
+// in `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, type_knowledge knowledge, type_answer& answer) {
-    knowledge.meaning = nullptr;  // it is about the asking frame
+    knowledge.meaning = nullptr;  // it is about another frame, the asking one
     for (std::size_t i = 0; i < asking; ++i) {
         if (!names.of(frames[i].function).is_own_operator_new) continue;
         const text type = type_from_source(names, frames[i], sources, knowledge);
@@ -26604,16 +26612,16 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
-// A program built with -O2 has one function for two with the same code: g++ lets one of them call
-// the other, and the calls inlined below have the other's names. The frames further out show this:
+// With -O2 a program has one function in place of two with equal code: g++ makes one call the
+// other, and the calls inlined there have the names of the other. The frames further out show it:
 //
 //     std::__new_allocator<char const*>::allocate                       says const char*
 //     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
 //     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
 //     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
 //
-// So the answer of the asking frame is compared with the frames further out, as long as these can
-// only pass on the same request, and the outermost of them is believed.
+// So the answer of the asking frame is compared with those of the frames further out that can only
+// have passed on the same request. The outermost of these is believed.
 inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
     arena& memory = names.memory();
@@ -26638,7 +26646,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         if (type.empty()) break;
         type = printed_type(memory, type);
         if (is_vector && was_vector && !is_same_function && type != answer.name) {
-            // A vector of vectors copies an element; anything else cannot be told apart from that.
+            // A vector of vectors copies an element. Any other combination may be such a copy, too.
             if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
@@ -26650,7 +26658,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
 
 // The type that was passed with a report, as a compiler spells it.
 inline type_answer type_from_tag(arena& memory, text spelled) {
-    constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
+    constexpr text unnamed = "{anonymous}";  // g++; others write "(anonymous namespace)"
     for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
         spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
                          spelled.substr(at + unnamed.size()));
@@ -26658,8 +26666,8 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
     return printed_answer(memory, spelled, type_evidence::tag);
 }
 
-// For allocscope::allocator<T>::allocate: nothing else is inlined into it, and no other function
-// has this name.
+// The T of allocscope::allocator<T>::allocate. Nothing else is inlined into it, and no other
+// function has this name.
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
@@ -26670,8 +26678,8 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
-// What the asking frame's name says. If the frame has no name, it is believed to be the library's
-// own code if its caller is, and if only that can be allocated there.
+// What the name of the asking frame says. If it has no name, what the name of its caller says, if
+// that is a function such as std::make_unique: then the frame is a part of it.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
@@ -26684,8 +26692,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // memory_resource::allocate is called by any user of the resource. Only the allocator that
-    // passes its request on unchanged is believed.
+    // Any code may call memory_resource::allocate. Only an allocator that passes its request on
+    // unchanged is believed.
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
@@ -26694,7 +26702,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
 }
 
 // The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
-// vtable does not count either, because it belongs to an object that is half built.
+// vtable does not count, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
     constexpr text mark = "vtable for ";
     if (!symbol.starts_with(mark)) return {};
@@ -26702,17 +26710,17 @@ inline text type_from_vtable(arena& memory, text symbol) {
     return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
-// How the sizes of classes compare with that of a live object of the stack.
+// How the sizes of classes compare with the size of a live object of the stack.
 struct known_fits {
     size_fit of_vtable = size_fit::unknown;
     size_fit of_answer = size_fit::unknown;
     size_fit of_candidate = size_fit::unknown;
 };
 
-// `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
-// into, "" when it points to none. A vtable says the whole name; but it may be that of a first
-// member, so the block must be as large, and it does not stand against a source text that can be
-// true.
+// Completes an answer with `vtable_symbol`, the demangled symbol into which the first word of a
+// live object of the stack points; "" if there is none. A vtable has the whole name of its class,
+// but that may be the class of a first member. So the block must be as large as the class, and a
+// vtable does not refute a source text that can be true.
 inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_symbol,
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
@@ -26731,15 +26739,14 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     }
     if (is_refuted) return {};
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
-    // Control blocks and nodes of the library are hardly ever a part of another object.
+    // Control blocks and nodes of the library are hardly ever parts of other objects.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
     return {is_of_library ? type : joined(memory, "begins with ", type),
             type_evidence::unsized_vtable};
 }
 
-// Whether a function, or one of those that it was inlined into, was folded with another
-// instantiation of the same template. Then the name of the inner one says nothing about its
-// template arguments.
+// Whether a function, or one into which it was inlined, was folded with another instantiation of
+// the same template. Then the template arguments in the name of the inner one may be wrong.
 inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
                       text function) {
     const std::size_t first = at;
@@ -26752,7 +26759,7 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame asking_frame().
+// `knowledge` is about the frame that asking_frame() returns.
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
@@ -26975,7 +26982,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 
-// closing_brace.hpp - moves a call from the closing brace to the line that it is written on.
+// closing_brace.hpp - moves a call from the closing brace to the line on which it is written.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 #define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
@@ -26999,7 +27006,7 @@ inline bool is_destructor(arena& memory, const code_frame& frame) {
     return !name.components.empty() && name.components.back().name.starts_with("~");
 }
 
-// Whether the line of frame `at` may be left for one near it.
+// Whether the line of frame `at` may be replaced by one near it.
 inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, std::size_t at,
                                 source_cache& sources) {
     const code_frame& frame = frames[at];
@@ -27033,7 +27040,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The character of a token that is one sign; 0 for a word, for a longer sign, and behind the end.
+// The character of a token that is one sign; 0 for a word, for a longer sign, and after the end.
 ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
     const text token = file.text_at(at);
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
@@ -27052,7 +27059,7 @@ ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t 
     return 0;
 }
 
-// `at` is on a `[`. Whether it begins a lambda, and not a subscript or an array.
+// Whether the `[` at `at` begins a lambda, and not a subscript or an array.
 ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
     const char behind = sign_at(file, file.partner(at) + 1);
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
@@ -27062,7 +27069,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
     return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
-// Whether the body at `open` is that of a coroutine; lambdas inside it are judged separately.
+// Whether the body at `open` belongs to a coroutine. Lambdas inside it do not count.
 inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
@@ -27091,8 +27098,8 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
     return open;
 }
 
-// Returns "frame of work()", or "" if `frame` does not allocate one. `frame` then gets the line of
-// the function's name.
+// If the function of `frame` is a coroutine that allocates its frame, returns "frame of work()" and
+// gives `frame` the line of the function's name. Otherwise returns "".
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
     if (is_standard_header(frame.file)) return {};
     const source_outline* file = nullptr;
@@ -27125,9 +27132,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True for functions between a user's code and the allocation, which no row should name: those of
-// the C++ runtime, the C library's allocating functions, and functions that run before main and at
-// the start of threads.
+// True for functions that no row should name: those of the C++ runtime and the allocating functions
+// of the C library, which stand between the user's code and the allocation, and functions that run
+// before main() and at the start of threads.
 inline bool is_runtime_function(text name) noexcept {
     if (name.starts_with("operator ")) {
         name.remove_prefix(9);
@@ -27143,8 +27150,8 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
-// Functions that C programs put around malloc, so that a failure ends the program. They have the
-// same names everywhere. The row should name their caller.
+// Functions that C programs put around malloc, mostly to end the program if it fails. They have
+// the same names in many programs. A row should name their caller.
 ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
@@ -27173,9 +27180,9 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     return is_listed(name, names);
 }
 
-// Whether a function belongs to the C and C++ implementation, judged by its reserved global name.
-// What compilers put around a user's global variables is the user's. So is a linker name too long
-// to demangle, unless it begins with the library's namespaces.
+// Whether a function belongs to the C and C++ implementation, because its global name is reserved.
+// The functions in which compilers initialise a user's global variables are the user's. So is a
+// linker name that is too long to demangle, unless it begins with a namespace of the library.
 inline bool is_reserved_function(text name) noexcept {
     if (name.size() < 2 || name[0] != '_') return false;
     if (name[1] == 'Z') {
@@ -27198,12 +27205,13 @@ public:
     frame_rule(const frame_rule&) = delete;
     frame_rule& operator=(const frame_rule&) = delete;
 
-    // Patterns for more library code from now on. Returns "", or why the pattern was refused.
-    //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
-    //   ends with '*'   functions whose qualified name starts so
-    //   otherwise       a namespace, class or function, with or without "::" at its end
-    //   begins with '!' what follows is the user's, whatever else is said of it
-    // Adding the same pattern again changes nothing.
+    // Declares more library code. Returns "", or why the pattern was refused. A pattern that
+    //   contains '/'     means files: from the root if it begins with '/', otherwise that part of
+    //                    any path
+    //   ends with '*'    means all functions whose qualified names start with the rest
+    //   begins with '!'  makes what follows the user's, whatever other patterns say
+    // Any other pattern is a namespace, class or function, with or without "::" at its end. Adding
+    // the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
@@ -27227,11 +27235,11 @@ public:
         return has_room ? "" : "library_frames: there are 64 patterns already";
     }
 
-    // Changes whenever a pattern is added: earlier decisions may then be different.
+    // Changes whenever a pattern is added, because that may change earlier decisions.
     std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
-    // True if no row should be named after this frame. A frame about which nothing is known is not
-    // the user's either.
+    // True if no row should be named after this frame. Neither should one about which nothing is
+    // known.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
         if (version() == 0 && is_standard_header(frame.file)) return true;
@@ -27255,7 +27263,7 @@ public:
     }
 
 private:
-    // Returns false if there is no room for one more.
+    // Returns false if there is no room for another pattern.
     bool add_once(text added) noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (added == patterns_[i]) return true;
@@ -27314,8 +27322,8 @@ private:
 };
 
 // Index of the frame that gives a stack its file and line: the innermost frame that is the user's.
-// If there is none, the innermost with file and line, then the innermost with a name, then
-// frames.size(). `frames` are the logical frames of the whole stack, innermost first.
+// If there is none: the innermost one with file and line, or else the innermost one with a name, or
+// else frames.size(). `frames` are the logical frames of the whole stack, innermost first.
 inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
                               const frame_rule& rule) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -27381,9 +27389,9 @@ inline bool is_library_file(arena& scratch, text file, text own_folder) {
     return false;
 }
 
-// The folder of the program's own code, found by the file of its main(): the folder of the file, or
-// the one around it if its name only says what kind of code it holds. A main() in a header is that
-// of a test framework and says nothing.
+// The folder of the program's own code: the folder of the file with main(), or the folder around it
+// if the folder's name only says what kind of code it holds ("src"). A main() in a header belongs
+// to a test framework and says nothing.
 inline text own_folder_of(arena& memory, text file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
@@ -27437,8 +27445,7 @@ public:
         return known.traits;
     }
 
-    // Whether the file is in a place for other people's code; the program's own folder is not
-    // considered.
+    // Whether the file is in a place for other people's code, wherever the program's own folder is.
     bool is_library_file(arena& scratch, text file) {
         const auto known = files_.insert(file.data());
         if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
@@ -27518,7 +27525,7 @@ inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noex
             !is_program && is_installed(module)};
 }
 
-// Asked for when the rule first needs the folder.
+// Finds the program's own folder when a rule first needs it.
 struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
@@ -27536,8 +27543,8 @@ struct asked_stack {
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
-    // A frame that passes on what its caller asks for is skipped: a class's own operator new, and
-    // the function by which the standard library asks an allocator.
+    // False also for functions that only pass a request on: a class's own operator new, and the
+    // function through which the standard library asks an allocator.
     bool is_users_by_name(std::size_t at) const {
         const frame_traits here = traits(at);
         if (here.is_library || here.is_own_operator_new) return false;
@@ -27561,7 +27568,7 @@ struct asked_stack {
 
 namespace module_rule_detail {
 
-// frames.size() if no frame has a line that is the user's.
+// Rule 1. Returns frames.size() if no frame fits.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
         if (stack.owners[i].kind != module_kind::user) continue;
@@ -27572,7 +27579,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
     return stack.frames.size();
 }
 
-// frames.size() if no frame in a module of that kind is the user's.
+// Rules 2 and 3, or rule 4, depending on `kind`. Returns frames.size() if no frame fits.
 inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
@@ -27587,8 +27594,8 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 
 }  // namespace module_rule_detail
 
-// Rules 2 to 5: the innermost function that is not the standard library's, whether or not it is
-// another library's. Index of the frame; frames.size() if there is none.
+// Rules 2 to 5: the index of the innermost frame that is not the standard library's, but may be
+// another library's. Returns frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
     const module_kind in_order[] = {module_kind::user, module_kind::runtime};
@@ -27624,7 +27631,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The brace that opens the body of the function that is declared on a line; 0: it is not certain.
+// The brace that opens the body of the function that is declared on `line`; 0: not certain.
 inline std::size_t body_below(const source_outline& file, int line) {
     bool has_parameters = false;
     for (std::size_t at = file.token_from(line, 0); at < file.tokens().size(); ++at) {
@@ -27639,7 +27646,8 @@ inline std::size_t body_below(const source_outline& file, int line) {
     return 0;
 }
 
-// For a frame at its function's declaration, if that function itself asked for the memory.
+// Moves a frame that is at the declaration of its function, if the function itself asked for the
+// memory.
 inline void find_only_new(code_frame& frame, source_cache& sources) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;

@@ -5,8 +5,8 @@
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //
-// With -g1 clang, and g++ for types in unnamed namespaces, name inlined functions without the
-// classes around them. Their files say that they are the library's:
+// With -g1, clang names inlined functions without the classes around them, and so does g++ for
+// types in unnamed namespaces. The files of such functions show that they belong to the library:
 //
 //     make_unique<part>   bits/unique_ptr.h        "part"
 //
@@ -15,9 +15,9 @@
 //     push_back           bits/stl_vector.h        because of
 //     load()              load.cpp:7:11            parts.push_back(...): the source has its type
 //
-// In between there may be functions of the same container only: an element that is made or assigned
-// there may allocate, too. A function that was not inlined has its whole name, which says more than
-// the source.
+// Only functions of the same container may stand between, because an element that is made or
+// assigned there may allocate, too. A function that was not inlined has its whole name, which says
+// more than the source.
 
 #ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
 #define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
@@ -46,8 +46,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// libstdc++'s headers of a container, the first of which asks for the memory of its elements, and
-// the classes that are made of it.
+// A container of libstdc++: the header that asks for the memory of the elements, all its headers,
+// and the classes that are made of it.
 struct container_headers {
     text asking;
     text files;
@@ -65,14 +65,14 @@ constexpr container_headers containers[] = {
     {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
      "unordered_map unordered_multimap unordered_set unordered_multiset"}};
 
-// The name of a library header without its folders; "" for another file.
+// The name of a standard header without its folders; "" for another file.
 inline text standard_header(text file) noexcept {
     if (!is_standard_header(file)) return {};
     return file.substr(file.rfind('/') + 1);
 }
 
-// What a container has as elements, by the class that one of its functions is in, or that its
-// variable is of; "" if it is none of these classes.
+// The element type of a container. `scope` is the class of one of its functions, or of its
+// variable; "" if it is not a class of a container.
 inline text element_of(arena& memory, text scope, text brackets) {
     const list<text> arguments = split_arguments(memory, brackets);
     if (arguments.empty()) return {};
@@ -91,7 +91,7 @@ inline text element_of(arena& memory, text scope, text brackets) {
     return is_known ? arguments[0] : text{};
 }
 
-// The same for a type as it is printed, if its class is one of `classes`.
+// The same for a type in its printed form, if its class is one of `classes`.
 inline text element_of_class(arena& memory, text type, text classes) {
     const std::size_t open = type.find('<');
     if (open == no_position || !type.starts_with("std::")) return {};
@@ -100,8 +100,8 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
-// The token with the name of the variable whose function, or constructor, is called at `at`; 0: it
-// is something else. g++ names the last token, clang the name.
+// The token with the name of the variable whose member function or constructor is called at `at`;
+// 0: it is another call. g++ places a call at its last token, clang at the name.
 inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
     const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
@@ -118,7 +118,7 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
-// What the container at a call in the user's source has as elements; "" if it is not certain.
+// The element type of the container at a call in the user's source; "" if it is not certain.
 inline text element_in_source(read_names& names, const code_frame& frame, text function,
                               text classes, source_cache& sources,
                               const type_knowledge& knowledge) {
@@ -140,7 +140,7 @@ inline text element_in_source(read_names& names, const code_frame& frame, text f
     return element_of_class(names.memory(), type, classes);
 }
 
-// What is allocated by a container whose function frames[at] asks its allocator; "" if it is not
+// What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
                                      std::size_t at, source_cache& sources,
@@ -167,7 +167,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         if (assigns) return {};
         const std::size_t count = name.parts.components.size();
         if (!is_listed(file, container->files)) {
-            // Made by another container, as its element: construct<X, ...>(X*, ...).
+            // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made = is_listed(function_inside, container->classes) &&
                                  is_listed(file, "stl_construct.h new_allocator.h") &&
                                  is_listed(function, "_Construct construct");

@@ -5,7 +5,7 @@
 // Threads:  one cache belongs to one thread
 // Memory:   of the arenas of read_names
 //
-// With -g1 inlined functions have their own names only. The caller's source has the rest:
+// With -g1 an inlined function has only its own name. The source of its caller has the rest:
 //
 //     auto all = box<int>::make(1);        // "make" is "box<int>::make"
 
@@ -35,13 +35,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "" if the text is not a function's name.
+// The function's name without scopes and arguments; "" if the text is not a function's name.
 inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
-// The type that stands in the tokens from `begin` to `end`, as it is meant at the place of a call
-// in a frame, which is not the one that `knowledge` is about; "" if that is not certain.
+// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
+// "" if that is not certain. The frame is not the one that `knowledge` is about.
 inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
                        type_knowledge knowledge) {
@@ -53,9 +53,10 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
     return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
 }
 
-// The name of an inlined function as its caller writes it, `box<int>::make(1)`, if that has
-// arguments of a template; else the name that it has. Clang places the call at its first token, g++
-// at its last one or at the bracket of the call that it is an argument of.
+// The name of an inlined function as its caller writes it, if the caller writes template arguments:
+// "box<int>::make" for `box<int>::make(1)`. Otherwise the name in the frame. Clang places the call
+// at its first token; g++ at its last one, or at the bracket of the call that has it as an
+// argument.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
                         source_cache& sources, const type_knowledge& knowledge) {
     const text function = frames[called].function;

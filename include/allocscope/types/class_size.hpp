@@ -5,8 +5,8 @@
 // Threads:  any
 // Memory:   of the given arena
 //
-// An arena begins with the vtable of its first object, and a class may begin with the vtable of its
-// first member. The debug information says how large the class of the vtable is:
+// A vtable at the start of a block may be that of the first object in an arena, or that of a
+// class's first member. The debug information says how large the class of the vtable is:
 //
 //     compare_size(memory, "app::widget", known, {24, false})      // size_fit::same
 //     compare_size(memory, "app::widget", known, {4096, false})    // size_fit::other
@@ -53,8 +53,8 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
     return 0;
 }
 
-// `type` as a demangler or a source file spells it. A class of a function is looked for by its own
-// name: the debug information does not tell the parameters of that function.
+// `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
+// by its own name, because the debug information does not have the parameters of that function.
 inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
@@ -65,7 +65,7 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
     const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
     size_fit fit = size_fit::unknown;
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        const bool is_alias = each->bytes == 0;  // or only declared: it may be of any size
+        const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
         if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
         if (each->bytes == block_bytes) return size_fit::same;

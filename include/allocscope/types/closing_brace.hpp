@@ -1,20 +1,21 @@
-// closing_brace.hpp - moves a call from the closing brace to the line that it is written on.
+// closing_brace.hpp - moves a call from the closing brace to the line on which it is written.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the frame that gives a row its line
 // Threads:  one
 // Memory:   of the source_cache
 //
-// g++ gives some calls the line on which the function ends: those that an expression makes on its
-// way, such as aggregates in argument lists, what a lambda captures, and the frame of a coroutine.
+// g++ gives some calls the line on which the function ends. They make temporary parts of an
+// expression: aggregates in argument lists, captures of a lambda, the frame of a coroutine.
 //
 //     rows.push_back({1, "a text"});      // 16
 //     ...
-// }                                       // 27: std::string("a text"), says g++
+// }                                       // 27: here g++ places std::string("a text")
 //
-// At a brace only destructors are really called. If the code before and after the call is on one
-// line, that line is taken; otherwise the line after it, because the temporaries of a call are made
-// before it. If the line after it is an earlier one, the code was moved, and the brace stays.
+// Only destructors are really called at a brace. If the code before and after the call has the same
+// line, the call gets that line. Otherwise it gets the line of the code after it, because the
+// temporaries of a call are made before the call. If that line is less than the line before, the
+// code was moved, and the call stays at the brace.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 #define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
@@ -51,7 +52,7 @@ inline bool is_destructor(arena& memory, const code_frame& frame) {
     return !name.components.empty() && name.components.back().name.starts_with("~");
 }
 
-// Whether the line of frame `at` may be left for one near it.
+// Whether the line of frame `at` may be replaced by one near it.
 inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, std::size_t at,
                                 source_cache& sources) {
     const code_frame& frame = frames[at];

@@ -34,7 +34,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The character of a token that is one sign; 0 for a word, for a longer sign, and behind the end.
+// The character of a token that is one sign; 0 for a word, for a longer sign, and after the end.
 ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
     const text token = file.text_at(at);
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
@@ -53,7 +53,7 @@ ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t 
     return 0;
 }
 
-// `at` is on a `[`. Whether it begins a lambda, and not a subscript or an array.
+// Whether the `[` at `at` begins a lambda, and not a subscript or an array.
 ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
     const char behind = sign_at(file, file.partner(at) + 1);
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
@@ -63,7 +63,7 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
     return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
-// Whether the body at `open` is that of a coroutine; lambdas inside it are judged separately.
+// Whether the body at `open` belongs to a coroutine. Lambdas inside it do not count.
 inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
@@ -92,8 +92,8 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
     return open;
 }
 
-// Returns "frame of work()", or "" if `frame` does not allocate one. `frame` then gets the line of
-// the function's name.
+// If the function of `frame` is a coroutine that allocates its frame, returns "frame of work()" and
+// gives `frame` the line of the function's name. Otherwise returns "".
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
     if (is_standard_header(frame.file)) return {};
     const source_outline* file = nullptr;

@@ -1,4 +1,4 @@
-// declared_variable.hpp - how a variable is declared, by the source text before a place.
+// declared_variable.hpp - finds the declaration of a variable in the source text before a place.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_from_source.hpp and bare_requests.hpp
@@ -11,7 +11,7 @@
 //         parts.push_back({});             // its tokens: std :: vector < part >
 //     }
 //
-// A name that may be declared here in a way that is not understood has no answer.
+// If the name may be declared in a way that is not understood, there is no answer.
 
 #ifndef ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
 #define ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
@@ -34,14 +34,14 @@ namespace symbolize {
 
 struct declared_variable {
     std::size_t at = 0;     // the token of its name
-    std::size_t begin = 0;  // its type, without const and &
-    std::size_t end = 0;    // 0: not known
+    std::size_t begin = 0;  // the first token of its type, without const and &
+    std::size_t end = 0;    // the token after its type; 0: the type is not known
 
     ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
 };
 
-// The first token of the name, with its scopes, or type whose last token is before `end`; 0: it is
-// not understood.
+// The first token of a type, with its scopes, if its last token is the one before `end`; 0: the
+// tokens are not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
     std::size_t at = end;
     while (at > 1 && file.text_at(at - 1) == "*") --at;
@@ -63,7 +63,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
     }
 }
 
-// What the name at `at` declares, if it does.
+// The variable that the name at `at` declares, if it declares one.
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
     found.at = at;
@@ -80,8 +80,8 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     return found;
 }
 
-// Searches the blocks around the token at `from`, the innermost first; that token may be the
-// declaration. Namespaces are not searched: a base class may have another variable of that name.
+// Searches the blocks around the token at `from`, the innermost first. That token may itself be the
+// declaration. Namespaces are not searched, because a base class may have a variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;

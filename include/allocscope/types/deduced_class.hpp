@@ -1,12 +1,12 @@
-// deduced_class.hpp - finds the class that a compiler made of `new box(1)`.
+// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/, with what it knows of a live object
 // Threads:  any
 // Memory:   of the given arena
 //
-// The source names the template only. The debug information knows all classes that were made from
-// it in this unit; the size of the block tells which one it is:
+// The source names only the template. The debug information has all classes that were made from it
+// in this unit. The size of the block shows which one it is:
 //
 //     deduced_class(memory, "box<", known, 16)        // "app::box<int>"
 //     deduced_class(memory, "box<long", known, 16)    // "": that one takes 32 bytes
@@ -35,8 +35,8 @@ ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 
-// The only class of the template that is as large as the block; "" when it is not certain. `begun`
-// is "app::box<", with the first template argument behind it where that is known.
+// The only class of the template that is as large as the block; "" if that is not certain. `begun`
+// is "app::box<", followed by the first template argument if that is known.
 inline text deduced_class(arena& memory, text begun, const type_names& known,
                           std::uint64_t block_bytes) {
     const text path = begun.substr(0, begun.find('<'));
@@ -44,7 +44,7 @@ inline text deduced_class(arena& memory, text begun, const type_names& known,
     const std::size_t scopes = path.rfind(':');
     const text own = scopes == no_position ? path : path.substr(scopes + 1);
     text found;
-    if (known.lacks_names()) return {};  // it may be one of those
+    if (known.lacks_names()) return {};  // the class may be one without a name
     for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
         const text whole = pretty_type(memory, each->whole);
         const list<text> arguments = split_arguments(memory, whole.substr(own.size()));

@@ -5,8 +5,8 @@
 // Threads:  any
 // Memory:   of the given arena
 //
-// An argument is dropped only if it is the default for this element type. A vector with another
-// allocator keeps that argument, because it makes the vector another type.
+// An argument is dropped only if it is the default for these arguments. A vector with another
+// allocator keeps that argument, because it is another type.
 //
 //     "std::map", {"int", "char", "std::less<int>", "std::allocator<std::pair<const int, char>>"}
 //         -> "std::map<int, char>"
@@ -45,7 +45,7 @@ struct default_rule {
     text name;
     std::size_t first;
     text rules[4];
-    bool has_allocator;  // the last rule is the allocator's: the pmr form is known too
+    bool has_allocator;  // the last rule is that of the allocator, and there is a std::pmr form
 };
 
 constexpr default_rule default_rules[] = {
@@ -129,8 +129,8 @@ inline bool write_character_alias(text_out& out, text name, text character) {
     return true;
 }
 
-// Drops the arguments that are the rule's defaults. Returns true if the template is the one of
-// std::pmr.
+// Drops the arguments that are the rule's defaults. Returns true if the arguments are those of the
+// template in std::pmr.
 inline bool drop_defaults(arena& memory, const default_rule& rule, list<text>& arguments) {
     std::size_t most = rule.first;
     while (most < rule.first + 4 && !rule.rules[most - rule.first].empty()) ++most;
@@ -159,8 +159,8 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
-// The common name of a template with exactly these arguments, outside of namespace std; "" if it
-// has none.
+// The common name of a template outside of namespace std with exactly these arguments; "" if there
+// is none.
 inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text name_of_tree = "boost::property_tree::ptree";
     if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
@@ -183,8 +183,8 @@ inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
-// Appends `arguments`, which are already pretty, to a text that ends with the qualified name from
-// `name_begin` on, and changes both to what people write.
+// Appends `arguments`, which are already pretty, to `out`, which ends with the qualified name of
+// their template from `name_begin` on. Changes name and arguments to what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
     const text name = out.view().substr(name_begin);
     const default_rule* rule = nullptr;

@@ -6,13 +6,13 @@
 // Memory:   16 KiB inside the object: it never allocates, so one may be a constant-initialised
 //           global
 //
-// A row belongs to the innermost frame that is not library code. Only the frame's own qualified
+// A row belongs to the innermost frame that is not library code. Only the function's own qualified
 // name decides whose code it is, never its return type, template arguments or parameters: a user's
-// `f<std::vector<int>>` is the user's, and `std::sort<..., user::less>` is not. A lambda or functor
-// of the user that the library calls has its own frame and is the user's.
+// `f<std::vector<int>>` is the user's, and `std::sort<..., user::less>` is not. If the library
+// calls a lambda or functor of the user, that has its own frame and is the user's.
 //
 //     rule.add("mylib::");                        // a namespace or class
-//     rule.add("xml*");                           // every function whose name starts so
+//     rule.add("xml*");                           // every function whose name starts with xml
 //     rule.add("/usr/include/mylib/");            // files below a folder
 //     rule.add("!third_party/mine/");             // but these are the user's
 //     user_frame(scratch, frames, rule);          // index of the frame, frames.size() if none
@@ -38,9 +38,9 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True for functions between a user's code and the allocation, which no row should name: those of
-// the C++ runtime, the C library's allocating functions, and functions that run before main and at
-// the start of threads.
+// True for functions that no row should name: those of the C++ runtime and the allocating functions
+// of the C library, which stand between the user's code and the allocation, and functions that run
+// before main() and at the start of threads.
 inline bool is_runtime_function(text name) noexcept {
     if (name.starts_with("operator ")) {
         name.remove_prefix(9);
@@ -56,8 +56,8 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
-// Functions that C programs put around malloc, so that a failure ends the program. They have the
-// same names everywhere. The row should name their caller.
+// Functions that C programs put around malloc, mostly to end the program if it fails. They have
+// the same names in many programs. A row should name their caller.
 ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
@@ -86,9 +86,9 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     return is_listed(name, names);
 }
 
-// Whether a function belongs to the C and C++ implementation, judged by its reserved global name.
-// What compilers put around a user's global variables is the user's. So is a linker name too long
-// to demangle, unless it begins with the library's namespaces.
+// Whether a function belongs to the C and C++ implementation, because its global name is reserved.
+// The functions in which compilers initialise a user's global variables are the user's. So is a
+// linker name that is too long to demangle, unless it begins with a namespace of the library.
 inline bool is_reserved_function(text name) noexcept {
     if (name.size() < 2 || name[0] != '_') return false;
     if (name[1] == 'Z') {
@@ -111,12 +111,13 @@ public:
     frame_rule(const frame_rule&) = delete;
     frame_rule& operator=(const frame_rule&) = delete;
 
-    // Patterns for more library code from now on. Returns "", or why the pattern was refused.
-    //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
-    //   ends with '*'   functions whose qualified name starts so
-    //   otherwise       a namespace, class or function, with or without "::" at its end
-    //   begins with '!' what follows is the user's, whatever else is said of it
-    // Adding the same pattern again changes nothing.
+    // Declares more library code. Returns "", or why the pattern was refused. A pattern that
+    //   contains '/'     means files: from the root if it begins with '/', otherwise that part of
+    //                    any path
+    //   ends with '*'    means all functions whose qualified names start with the rest
+    //   begins with '!'  makes what follows the user's, whatever other patterns say
+    // Any other pattern is a namespace, class or function, with or without "::" at its end. Adding
+    // the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
@@ -140,11 +141,11 @@ public:
         return has_room ? "" : "library_frames: there are 64 patterns already";
     }
 
-    // Changes whenever a pattern is added: earlier decisions may then be different.
+    // Changes whenever a pattern is added, because that may change earlier decisions.
     std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
-    // True if no row should be named after this frame. A frame about which nothing is known is not
-    // the user's either.
+    // True if no row should be named after this frame. Neither should one about which nothing is
+    // known.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
         if (version() == 0 && is_standard_header(frame.file)) return true;
@@ -168,7 +169,7 @@ public:
     }
 
 private:
-    // Returns false if there is no room for one more.
+    // Returns false if there is no room for another pattern.
     bool add_once(text added) noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (added == patterns_[i]) return true;
@@ -227,8 +228,8 @@ private:
 };
 
 // Index of the frame that gives a stack its file and line: the innermost frame that is the user's.
-// If there is none, the innermost with file and line, then the innermost with a name, then
-// frames.size(). `frames` are the logical frames of the whole stack, innermost first.
+// If there is none: the innermost one with file and line, or else the innermost one with a name, or
+// else frames.size(). `frames` are the logical frames of the whole stack, innermost first.
 inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
                               const frame_rule& rule) {
     for (std::size_t i = 0; i < frames.size(); ++i) {

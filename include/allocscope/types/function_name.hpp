@@ -7,15 +7,16 @@
 // Memory:   one entry for each component, in the given arena; the texts are views of the input
 //
 // If the function is a template, its demangled name begins with the return type. The name ends with
-// parameters, qualifiers and clone marks. What decides whose function it is, is between them:
+// parameters, qualifiers and clone marks. The components between them decide whose function it is:
 //
 //     std::vector<int>* (anonymous namespace)::make<int>(std::map<int, int>&) [clone .isra.0]
 //                       |                  |  |   |  |
 //                       components[0]         [1]   its arguments
 //
-// The parser reads once from left to right. It starts again at everything that can occur only in a
-// return type: a space, `*`, `&`, and the bracket of a returned function pointer. A `const` that
-// ends a name comes after its parameters, so a `const` before them belongs to the return type, too.
+// The parser reads once from left to right. It forgets what it has read at everything that can
+// occur only in a return type: a space, `*`, `&`, and the bracket of a returned function pointer. A
+// `const` at the end of a name comes after the parameters, so one before them belongs to the return
+// type, too.
 
 #ifndef ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 #define ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
@@ -195,7 +196,7 @@ private:
         return name_begin_ != no_position || !components_.empty();
     }
 
-    // The component that is being read continues up to `behind`.
+    // Extends the component that is being read up to `behind`.
     void extend_name(std::size_t behind) noexcept {
         if (behind == no_position) return fail();
         if (name_begin_ == no_position) name_begin_ = at_;
@@ -240,7 +241,7 @@ inline function_name parse_function_name(arena& memory, text function) {
     return function_name_parser{memory, function}.parse();
 }
 
-// "std::vector::push_back" of any vector: the components without their arguments.
+// The components without their arguments: "std::vector::push_back" for any vector.
 inline text plain_name(arena& memory, const function_name& name) {
     text_out plain{memory};
     for (const name_component& component : name.components) {

@@ -27,8 +27,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The first parameter of the nearest definition of an operator new before a token. Unlike a
-// definition, a call of one is not followed by a brace or a word.
+// The first parameter of the nearest definition of an operator new before a token. A brace or a
+// word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
         if (file.text_at(at - 2) != "operator" || file.text_at(at - 1) != "new") continue;
@@ -45,7 +45,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
     return {};
 }
 
-// Whether a class's own operator new asks for exactly what it was asked for: the frame's line has
+// Whether a class's own operator new asks for exactly the size that it got: the frame's line has
 // `operator new(n)` or `malloc(n)` with the name of its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);

@@ -1,20 +1,20 @@
-// implied_new.hpp - the `new T` of a call whose place shows none: it is written somewhere else.
+// implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, when no `new` stands at the place of a call
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //
-//     struct pool {                        g++ names `pool` for the call in the constructor that it
-//         part* first = new part;          makes, and the brace before the body for one that is
-//         pool(int n) : size(n) {}         written
+//     struct pool {                        g++ places the call at `pool` if the compiler wrote the
+//         part* first = new part;          constructor, and at the brace before the body if the
+//         pool(int n) : size(n) {}         user did
 //     };
-//     run(1);                              void run(int, part* p = new part): g++ names the bracket
-//                                          of the call, clang the function
-//     keep(MAKE(part));                    #define MAKE(T) new T: both name MAKE
+//     run(1);                              void run(int, part* p = new part): g++ places it at the
+//                                          bracket of the call, clang at the function
+//     keep(MAKE(part));                    #define MAKE(T) new T: both place it at MAKE
 //
-// The initialiser of a member is certain when the class has one only. The other two are candidates:
-// the block must be as large as the type.
+// The initialiser of a member is certain if the class has only one with a `new`. The other two are
+// candidates: the block must be as large as the type.
 
 #ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 #define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
@@ -43,8 +43,8 @@ namespace symbolize {
 
 // --- initialisers of members ---
 
-// Whether a `new` in the class body at `open` is a part of the initialiser of one of its members,
-// not of a function, a parameter or another class.
+// Whether the `new` at `at`, in the class body at `open`, is in the initialiser of a member, and
+// not in a function, a parameter or another class.
 inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
     bool has_sign = false;
     while (--at > open) {
@@ -54,7 +54,7 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
         if (is_listed(token, ") ] }") && file.partner(at) != 0) {
             at = file.partner(at);
         } else if (token == "(") {
-            has_sign = false;  // what follows belongs to a parameter, or to an argument
+            has_sign = false;  // the sign belongs to a parameter or an argument
         } else if (token == "=") {
             has_sign = true;
         } else if (token == "{") {
@@ -69,7 +69,8 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
-// The only `new` in the initialisers of the members of the class whose body opens there.
+// The only `new` in the member initialisers of the class whose body opens at `open`; null: none or
+// several.
 inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     const new_expression* only = nullptr;
@@ -86,7 +87,7 @@ inline const new_expression* member_initialiser(const source_outline& file, std:
     return only;
 }
 
-// The `{` of the class whose name stands at `at`; 0: it is no definition.
+// The `{` of the class whose name stands at `at`; 0: this is not its definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
     if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
@@ -98,13 +99,13 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The same of the only class of that name in the file.
+// The same for the only class of that name in the file.
 inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;
 }
 
-// Whether a `new` stands in front of the brace of a constructor, among what it gives its members.
+// Whether the list of initialisers before the brace of a constructor has a `new`.
 inline bool has_new_before(const source_outline& file, std::size_t brace) {
     for (std::size_t at = brace; at > 1; --at) {
         const text token = file.text_at(at - 1);
@@ -115,7 +116,7 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of that class.
+// `at` is the place of a call in a constructor of the class `name`.
 inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
                                                     text name) {
     const text token = file.text_at(at);
@@ -136,7 +137,7 @@ inline const new_expression* implied_by_constructor(const source_outline& file, 
 
 // --- default arguments ---
 
-// The only `new` among the parameters of what is called so.
+// The only `new` among the default arguments of functions with this name; null: none or several.
 inline const new_expression* default_argument(const source_outline& file, text callee) {
     const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
@@ -149,8 +150,8 @@ inline const new_expression* default_argument(const source_outline& file, text c
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
 
-// What is called at `at`: a function, or the class of a variable. "": nothing that has a `new` in a
-// default argument.
+// The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
+// in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
     if (file.text_at(at) == ")") at = file.partner(at);
     if (at > 0 && file.text_at(at) == "(") --at;
@@ -164,7 +165,7 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 
 // --- all of them ---
 
-// Adds to an answer that the place itself has, or has not, given.
+// Completes the answer that the place of the call gave, which may be none.
 inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
     if (is_standard_header(frame.file)) return;

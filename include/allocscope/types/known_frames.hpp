@@ -5,8 +5,8 @@
 // Threads:  one
 // Memory:   a table over the functions and one over the files, in the given arena
 //
-// A hundred thousand places are in a few thousand functions. Texts are distinguished by their
-// addresses: equal texts must be one copy, like those of kept_texts, and live as long as this.
+// A hundred thousand places are in a few thousand functions. Texts are compared by their addresses:
+// equal texts must be one copy, as in kept_texts, and must live as long as this object.
 
 #ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
 #define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
@@ -48,8 +48,7 @@ public:
         return known.traits;
     }
 
-    // Whether the file is in a place for other people's code; the program's own folder is not
-    // considered.
+    // Whether the file is in a place for other people's code, wherever the program's own folder is.
     bool is_library_file(arena& scratch, text file) {
         const auto known = files_.insert(file.data());
         if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});

@@ -5,9 +5,8 @@
 // Threads:  any
 // Memory:   of the given arena
 //
-// Each function below recognises one kind of library function. It returns the type as the demangler
-// spelled it, or "" if the function is of another kind. They know libstdc++ and libc++; everything
-// else gives "".
+// Each function below recognises one kind of function in libstdc++ and libc++. It returns the type
+// as the demangler spelled it, or "" for all other functions.
 //
 //     std::(__new_allocator<int>)::(allocate)              type_of_allocator_call: "int"
 //     std::(_Deque_base<int, std::allocator<int> >)::(_M_allocate_map)
@@ -42,7 +41,7 @@ struct library_call {
     text function_first;
 };
 
-// `function` is "" if it is not one of the standard library's.
+// `function` in the result is "" if the function is not the standard library's.
 inline library_call as_library_call(arena& memory, const function_name& name) {
     library_call call;
     const std::size_t count = name.components.size();
@@ -80,7 +79,7 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
     return is_allocator ? call.scope_first : text{};
 }
 
-// Members that can allocate only characters, inlined code or not.
+// Members that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
     const bool is_buffer =
         is_listed(call.scope,
@@ -97,7 +96,7 @@ inline text type_of_compiled_function(text plain) noexcept {
         (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
         return "std::filesystem::path components";
     }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
+    if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
                : text{};
@@ -124,8 +123,8 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// For any member of a vector: the type of its elements. Such a member may also copy an element that
-// allocates, so it only confirms what functions further in have said.
+// The element type, for any member of a vector. Such a member may also copy an element that
+// allocates, so the answer can only confirm that of functions further in.
 inline text element_of_vector(const library_call& call) noexcept {
     const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();

@@ -5,9 +5,8 @@
 // Threads:  any
 // Memory:   of the given arena, only while the function runs
 //
-// Everything below the program's own folder is the user's, except for folders in it that hold
-// copies of other people's code. Elsewhere, the places where headers are installed are the
-// libraries', too.
+// Everything below the program's own folder is the user's, except folders that hold copies of other
+// people's code. Outside it, folders in which headers are installed belong to libraries, too.
 //
 //     own folder "/home/me/shop/"
 //     /home/me/shop/src/cart.cpp               the user's
@@ -65,9 +64,9 @@ inline bool is_library_file(arena& scratch, text file, text own_folder) {
     return false;
 }
 
-// The folder of the program's own code, found by the file of its main(): the folder of the file, or
-// the one around it if its name only says what kind of code it holds. A main() in a header is that
-// of a test framework and says nothing.
+// The folder of the program's own code: the folder of the file with main(), or the folder around it
+// if the folder's name only says what kind of code it holds ("src"). A main() in a header belongs
+// to a test framework and says nothing.
 inline text own_folder_of(arena& memory, text file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');

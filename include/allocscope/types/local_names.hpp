@@ -1,4 +1,4 @@
-// local_names.hpp - how a name is declared in the function and the classes around a place.
+// local_names.hpp - finds the declaration of a name in the function and the classes around a place.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_from_source.hpp, for the names after `new` in a template
@@ -36,9 +36,9 @@ namespace symbolize {
 struct local_name {
     enum class kind { none, alias, other };
     kind what = kind::none;
-    bool is_of_function = false;  // else of a class
+    bool is_of_function = false;  // declared in a function; otherwise in a class
     std::size_t at = 0;           // the token that declares it
-    std::size_t begin = 0;        // of an alias: its meaning
+    std::size_t begin = 0;        // the first token of what an alias stands for
     std::size_t end = 0;
 };
 
@@ -64,7 +64,7 @@ inline block_kind kind_of_block(const source_outline& file, std::size_t open) no
     return kind;
 }
 
-// What the token at `at` declares, if it is the name.
+// What the token at `at` declares, if it is `name`.
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
                               text name) {
     local_name found;

@@ -11,19 +11,20 @@
 //     1  has a line, is the user's by its name, and lies in no library by file or module
 //     2  lies in one of the user's modules and is the user's by its name
 //     3  lies in one of the user's modules and has no name
-//     4  as 2 and 3, among the interpreters
-//     5  what the names alone say (user_frame), else the innermost frame of all
+//     4  the same as 2 and 3, in a module of an interpreter
+//     5  is the user's by its name alone (user_frame); otherwise the innermost frame of all
 //
-// So a library's frames count only if no frame further out has a line of the user's. Names:
-// types/frame_rule.hpp. Files: types/library_files.hpp. There are three kinds of modules:
+// So a library's frames count only if no frame further out has a line of the user's code. Names are
+// judged by types/frame_rule.hpp, files by types/library_files.hpp. There are three kinds of
+// modules:
 //
 //     system        the C and C++ libraries and the loader
 //     runtimes      interpreters: python, perl, ruby, ... and their libraries
 //     the user's    all others; those that packages installed are libraries in rule 1
 //
-// A function that only passes a request on is skipped: a class's own operator new, and the
-// `allocate` by which the standard library asks an allocator of the user's. Nothing can be known
-// about a module that was unloaded, so its frames fit rule 1.
+// Functions that only pass a request on are skipped: a class's own operator new, and the `allocate`
+// through which the standard library asks a user's allocator. The kind of an unloaded module is not
+// known, so its frames fit rule 1.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 #define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -79,7 +80,7 @@ inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noex
             !is_program && is_installed(module)};
 }
 
-// Asked for when the rule first needs the folder.
+// Finds the program's own folder when a rule first needs it.
 struct own_folder_source {
     text (*folder)(void* context) = nullptr;  // null: it is not known
     void* context = nullptr;
@@ -97,8 +98,8 @@ struct asked_stack {
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
-    // A frame that passes on what its caller asks for is skipped: a class's own operator new, and
-    // the function by which the standard library asks an allocator.
+    // False also for functions that only pass a request on: a class's own operator new, and the
+    // function through which the standard library asks an allocator.
     bool is_users_by_name(std::size_t at) const {
         const frame_traits here = traits(at);
         if (here.is_library || here.is_own_operator_new) return false;
@@ -122,7 +123,7 @@ struct asked_stack {
 
 namespace module_rule_detail {
 
-// frames.size() if no frame has a line that is the user's.
+// Rule 1. Returns frames.size() if no frame fits.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
         if (stack.owners[i].kind != module_kind::user) continue;
@@ -133,7 +134,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
     return stack.frames.size();
 }
 
-// frames.size() if no frame in a module of that kind is the user's.
+// Rules 2 and 3, or rule 4, depending on `kind`. Returns frames.size() if no frame fits.
 inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
@@ -148,8 +149,8 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 
 }  // namespace module_rule_detail
 
-// Rules 2 to 5: the innermost function that is not the standard library's, whether or not it is
-// another library's. Index of the frame; frames.size() if there is none.
+// Rules 2 to 5: the index of the innermost frame that is not the standard library's, but may be
+// another library's. Returns frames.size() if there is none.
 inline std::size_t maker_frame(const asked_stack& stack) {
     const std::size_t count = stack.frames.size();
     const module_kind in_order[] = {module_kind::user, module_kind::runtime};

@@ -6,9 +6,9 @@
 // Memory:   half a kilobyte of stack for the open brackets; lists of parts from the given arena
 //
 // A `<` in a demangled name opens template arguments, unless it belongs to the name of an operator
-// or to an expression. Because of the names of operators, counting brackets is not enough.
+// or to an expression. So counting brackets is not enough.
 //
-//     skip_brackets("f<&X::operator> >(int)", 1)          // 17: behind the last ">"
+//     skip_brackets("f<&X::operator> >(int)", 1)          // 17: after the last ">"
 //     split_arguments(memory, "<int, std::pair<a, b> >")  // "int", "std::pair<a, b> "
 //
 // These loops see every character of every name, so they are compiled with optimisation.
@@ -29,14 +29,14 @@ ALLOCSCOPE_WARM_BEGIN
 namespace symbolize {
 
 constexpr std::size_t no_position = text::npos;
-constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
+constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
 ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// The position behind the word that starts at `at`.
+// The position after the word that starts at `at`.
 ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
     while (at < name.size() && is_name_character(name[at])) ++at;
     return at;
@@ -91,8 +91,8 @@ inline bool is_operator_word(text name, std::size_t at) noexcept {
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 
-// `at` is on an opening bracket: the position behind the one that closes it, or no_position.
-// Linear in the length of the brackets.
+// The position after the bracket that closes the one at `at`, or no_position. Linear in the length
+// of the brackets.
 ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
     char open[max_open_brackets];
     std::size_t depth = 0;

@@ -6,8 +6,8 @@
 // Threads:  read-only once it is built
 // Memory:   the tokens of the file and one entry for each new-expression, of the given arena
 //
-// Compilers give the call of operator new one of two positions (measured: g++ 12, clang 14, -O0,
-// -O2):
+// Compilers place the call of operator new at one of two tokens (measured with g++ 12 and clang 14,
+// -O0 and -O2):
 //
 //     auto* w = new app::widget(1, 2);
 //               ^ clang; g++ in templates
@@ -15,9 +15,10 @@
 //     auto* m = new std::map<int, char>;
 //                        ^ g++: a name with template arguments counts as one token, the name
 //
-// `new (place) T` allocates nothing and is left out, except with std::nothrow or std::align_val_t.
+// `new (place) T` allocates nothing and is left out, unless the place is std::nothrow or a
+// std::align_val_t.
 //
-// A request for the bytes of objects that are made later counts as one, too:
+// A request for the bytes of objects counts as an expression, too:
 //
 //     ::operator new(count * sizeof(T))      std::malloc(sizeof(T))
 //     ^ clang       ^ g++                    ^ clang    ^ g++
@@ -48,17 +49,17 @@ struct new_expression {
     std::size_t begin = 0;       // of `new`, or of the `::` before it
     std::size_t last = 0;        // the token that g++ names
     std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
-    std::size_t type_begin = 0;  // of the type, without the bounds of an array
+    std::size_t type_begin = 0;  // the type, without the bounds of an array
     std::size_t type_end = 0;
-    std::size_t scope = 0;  // of template_scopes
+    std::size_t scope = 0;  // its scope in template_scopes
     bool has_initialiser = false;
     bool has_type = false;  // false: it cannot be read
-    // There is a value in place of a type: `new auto(T(1))` and `new decltype(T(1))` contain a T,
-    // if it is a type; `new auto(x)` contains a variable.
+    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
+    // is a type; a variable in `new auto(x)`.
     bool is_of_value = false;
     bool is_of_variable = false;
-    bool is_request = false;  // of bytes: `operator new(n * sizeof(T))`
-    std::size_t callee = 0;   // whose parameter has it as its default; 0: none has
+    bool is_request = false;  // it asks for bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;   // the function that has it as a default argument; 0: none has
 };
 
 // The last token of an expression, and the number of the expression.
@@ -67,11 +68,11 @@ struct expression_end {
     std::uint32_t number;
 };
 
-// A word of declarations: `using name`, `struct name`, or the `typedef` before `name;`.
+// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
 struct name_declaration {
     std::uint32_t at;        // the token of the name, or of `typedef`
     std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the one before it with that name; 0: there is none
+    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
 };
 
 class source_outline {
@@ -101,7 +102,7 @@ public:
     source_outline& operator=(const source_outline&) = delete;
 
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
-    // "" behind the last token, and before the first one.
+    // "" after the last token, and before the first one.
     text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
 
     // In the order in which they begin.
@@ -123,7 +124,7 @@ public:
         return scopes_.scope_of(at);
     }
 
-    // The number of the first expression that begins at the token or behind it.
+    // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
         return partition_point(expressions_.data(), expressions_.size(),
                                [&](const new_expression& each) { return each.begin < token; });
@@ -144,7 +145,7 @@ public:
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
-    // The only definition of a macro; null: this file does not tell what it stands for.
+    // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : list_.macros) {
@@ -165,7 +166,7 @@ public:
         return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
     }
 
-    // A type or a namespace of this file.
+    // Whether the file defines a type or a namespace with this name.
     ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
         return is_known_as(name, defined_name);
     }
@@ -174,37 +175,39 @@ public:
         return is_known_as(name, template_name);
     }
 
-    // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
+    // Whether `using` or `typedef` declares the name inside a template: it may depend on the
+    // parameters.
     ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
-    // An alias for the type of an expression, which may differ each time.
+    // Whether the name is an alias for the type of an expression, which may differ each time.
     ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
-    // A `new` is the default of a parameter of the function with this name: `part(int* p = new
-    // int);`. Compilers give it the position of the call, which may be `new part`.
+    // Whether a function with this name has a `new` in a default argument: `part(int* p = new
+    // int);` Compilers place it at the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
-    // The only `new` in a default argument of what is called so; null: none, or several.
+    // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
         return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
     }
 
-    // The token with the name of the only class that the file defines so; 0: there are several.
+    // The token with the name of the only class with this name that the file defines; 0: none or
+    // several.
     ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
 
-    // A name of the standard library that this file uses without "std::".
+    // Whether the file uses this name of the standard library without "std::".
     ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
-        // Names that hardly anybody gives to their own class.
+        // Hardly anybody gives these names to a class of their own.
         return uses_namespace_std_ &&
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
@@ -212,7 +215,7 @@ public:
                          "ostringstream istringstream stringstream");
     }
 
-    // Index of the first token at or behind a line and column.
+    // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
         return token_behind(tokens(), line, column);
     }
@@ -230,11 +233,11 @@ private:
     enum : unsigned {
         macro_name = 1,
         template_alias_name = 2,
-        class_name = 4,     // declared or named as such
-        standard_name = 8,  // of a using-declaration
-        defined_name = 16,  // of a type or a namespace that is defined here
+        class_name = 4,     // it follows `struct` or `class`
+        standard_name = 8,  // a using-declaration takes it from std
+        defined_name = 16,  // the file defines a type or a namespace with this name
         expression_alias_name = 32,
-        template_name = 64,  // of a class template
+        template_name = 64,  // it names a class template
         defaulting_name = 128
     };
 
@@ -313,7 +316,8 @@ private:
         return at;
     }
 
-    // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
+    // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
+    // `name = other;`.
     void read_definition(std::size_t at) {
         if (!is_word(text_at(at))) return;
         const text behind = text_at(at + 1);
@@ -358,7 +362,7 @@ private:
         keep(found);
     }
 
-    // A call whose first argument is the size of a type, or a multiple of it.
+    // Reads a call whose first argument is the size of a type, or a multiple of it.
     void read_request(std::size_t begin, std::size_t open) {
         const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
         new_expression found;
@@ -384,7 +388,7 @@ private:
         keep(found);
     }
 
-    // It may be in a list of parameters.
+    // Finds out whether the expression is a default argument.
     void see_default(new_expression& found) {
         std::size_t at = found.begin;
         for (std::size_t left = far_away; left != 0 && at > 1; --left) {
@@ -425,7 +429,7 @@ private:
         return false;
     }
 
-    // Reads a type that starts at `at`. Returns the index behind the type and its array bounds.
+    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
     std::size_t read_type(std::size_t at, new_expression& found) {
         found.type_begin = at;
         found.last = at < tokens().size() ? at : tokens().size() - 1;
@@ -545,11 +549,11 @@ private:
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens
     table<text, unsigned> names_;
-    table<text, std::uint32_t> defaults_;  // its number + 1, by the name of the callee
-    table<text, std::uint32_t> classes_;   // the token of the name
+    table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
+    table<text, std::uint32_t> classes_;   // by the name: its token in the definition
     list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
     list<name_declaration> declarations_;
-    table<text, std::uint32_t> declared_;  // the number + 1 of its last declaration
+    table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
 

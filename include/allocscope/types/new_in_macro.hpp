@@ -6,7 +6,7 @@
 // Memory:   of the given arena
 //
 //     #define MAKE(T) new T
-//     keep(MAKE(part));            both compilers name the place of MAKE: "part"
+//     keep(MAKE(part));            both compilers place the call at MAKE: "part"
 //
 // A macro is expanded only if the file defines it once, outside of #if, and if it uses no other
 // macro and no #.
@@ -33,8 +33,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What the macro at `at` stands for, with the arguments that it has there; "" when that is not
-// certain.
+// The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
     const macro_line* macro = file.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
@@ -79,7 +78,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     return made.view();
 }
 
-// The names of types that a macro is given, or has, mean the same wherever it is used: the debug
+// Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, and the function and its classes declare no others.
 inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
                             const new_expression& expression, const type_knowledge& knowledge) {
@@ -100,8 +99,8 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
-// The type of the only `new` in the macro that is used at `at`; "" when that is not certain.
-// `is_all`: the macro writes nothing else, and nothing else can be allocated at its place.
+// The type of the only `new` in the macro that is used at `at`; "" if that is not certain. `is_all`
+// is set if the macro writes nothing else, so that nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all) {

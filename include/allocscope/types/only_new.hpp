@@ -6,7 +6,7 @@
 // Memory:   of the source_cache
 //
 //     static b* make_b() {         // declared here
-//         return fill(new b);      // the place of what it allocates itself
+//         return fill(new b);      // the call is moved here
 //     }
 
 #ifndef ALLOCSCOPE_TYPES_ONLY_NEW_HPP
@@ -29,7 +29,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The brace that opens the body of the function that is declared on a line; 0: it is not certain.
+// The brace that opens the body of the function that is declared on `line`; 0: not certain.
 inline std::size_t body_below(const source_outline& file, int line) {
     bool has_parameters = false;
     for (std::size_t at = file.token_from(line, 0); at < file.tokens().size(); ++at) {
@@ -44,7 +44,8 @@ inline std::size_t body_below(const source_outline& file, int line) {
     return 0;
 }
 
-// For a frame at its function's declaration, if that function itself asked for the memory.
+// Moves a frame that is at the declaration of its function, if the function itself asked for the
+// memory.
 inline void find_only_new(code_frame& frame, source_cache& sources) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;

@@ -10,8 +10,8 @@
 //     app::load[abi:cxx11](char const*) [clone .isra.0]    ->  app::load(const char*)
 //     app::work(app::work(int)::_ZN3app4workEi.Frame*)     ->  app::work(int)
 //
-// g++ and clang++ number lambdas in different ways, and only clang++ always knows the parameters of
-// the functions around them. So both are left out.
+// g++ and clang++ number lambdas in different ways, and only clang++ always has the parameters of
+// the functions around them. So numbers and parameters are left out.
 
 #ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
 #define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
@@ -30,12 +30,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Recognises the names that g++, clang++ and LLVM's demangler use.
+// Whether a component is a lambda, as g++, clang++ and LLVM's demangler write it.
 inline bool is_lambda(text component) noexcept {
     return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
 }
 
-// " const &" of " const & [clone .cold]".
+// The qualifiers at the beginning: " const &" for " const & [clone .cold]".
 ALLOCSCOPE_INLINE text leading_qualifiers(text behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);

@@ -39,7 +39,7 @@ namespace symbolize {
 constexpr int max_type_depth = 64;
 constexpr std::size_t max_type_length = 256 * 1024;
 
-// Counts the words of a built-in type, whose order is free: "long unsigned int" is "unsigned long".
+// Counts the words of a built-in type. Their order is free: "long unsigned int" is "unsigned long".
 class builtin_type {
 public:
     bool take(text word) noexcept {
@@ -79,7 +79,7 @@ private:
     bool is_signed_ = false;
 };
 
-// `new const T` makes a T.
+// Removes the const of the type itself: `new const T` makes a T.
 inline text without_const(text type) noexcept {
     if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
     const bool is_compound = type.ends_with("*") || type.ends_with("&");
@@ -87,14 +87,13 @@ inline text without_const(text type) noexcept {
     return type;
 }
 
-// What `auto` makes of a value of that type.
+// The type that `auto` deduces from a value of `type`.
 inline text decayed(text type) noexcept {
     while (type.ends_with("&")) type.remove_suffix(1);
     return without_const(type);
 }
 
-// What "std::decay_t<int&>", or "std::decay<int&>" in front of "::type", stands for; "" if it is
-// something else.
+// What "std::decay_t<int&>", or "std::decay<int&>" before "::type", stands for; "" for other types.
 inline text result_of_trait(text type) noexcept {
     const text start = listed_start(
         type,
@@ -114,20 +113,20 @@ public:
     }
 
 private:
-    // What has been written of one type, up to the next comma or closing bracket.
+    // What has been written of one type, which ends at the next comma or closing bracket.
     struct written {
         text_out out;
         std::size_t name_begin = 0;   // where the qualified name that is being written began
-        bool space_before = false;    // the input has a space here
-        bool has_declarator = false;  // after "*", "&" or "(": const belongs to that
-        bool is_const = false;        // of the type itself
+        bool space_before = false;    // the input has a space at this point
+        bool has_declarator = false;  // "*", "&" or "(" was written: a const belongs to that
+        bool is_const = false;        // the type itself is const
         bool is_volatile = false;
 
         ALLOCSCOPE_INLINE explicit written(arena& memory) : out(memory) {}
 
         bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
-        // Writes the space that the input has here.
+        // Writes a space if the input has one at this point.
         void write_space() {
             if (space_before && !out.empty()) out << ' ';
             space_before = false;
@@ -180,8 +179,8 @@ private:
         }
     }
 
-    // Compilers number lambdas, or show their parameters, or both. Their place distinguishes them
-    // anyway.
+    // Compilers number lambdas, or show their parameters, or both. All of it is left out, because
+    // the place of a row distinguishes lambdas.
     void lambda(written& to, std::size_t behind) {
         if (!to.is_after_colons()) begin_name(to);
         if (behind == no_position) is_failed_ = true;
@@ -270,7 +269,7 @@ private:
         }
     }
 
-    // Parts of a name that are only there for the linker.
+    // Whether `word` is a part of the name that is there only for the linker.
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
@@ -283,7 +282,7 @@ private:
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
 
-    // "8ul" and "8": one number.
+    // "8ul" is written as "8".
     static text without_literal_suffix(text word) noexcept {
         if (word.front() < '0' || word.front() > '9') return word;
         const text digits = word.substr(0, word.find_last_not_of("ulUL") + 1);
@@ -321,14 +320,14 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
-        // void(int) and void (*)(int), whatever the input has
+        // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
                           (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
         to.write_space();
         const bool is_main = to.out.view() == "main" && is_next("()::");
         const list<text> parameters = parts(')', depth);
-        if (is_main) return;  // main::local, whatever the parameters of main are
+        if (is_main) return;  // main::local, without the parameters of main
         write_list(to.out, '(', parameters, ')');
         if (!is_next("::")) to.has_declarator = true;
     }
@@ -354,7 +353,7 @@ private:
         copy_until(to, behind);
     }
 
-    // The parts between this bracket and the closing one, which is also consumed.
+    // The parts between this bracket and the closing one. Moves behind the closing one.
     list<text> parts(char closing, int depth) {
         list<text> found{memory_};
         ++at_;
@@ -386,8 +385,8 @@ private:
     bool is_failed_ = false;
 };
 
-// Returns the type as people write it, or the input if it is not a type that we understand. The
-// result lives in the arena or is a view of the input.
+// Returns the type as people write it, or the input if the type is not understood. The result lives
+// in the arena or is a view of the input.
 inline text pretty_type(arena& memory, text type) {
     type = without_spaces_around(type);
     if (type.size() > max_type_length) return type;

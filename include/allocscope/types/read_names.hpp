@@ -6,13 +6,13 @@
 // Memory:   some hundred bytes for each function, of the given arena
 //
 // A hundred thousand places are in a few thousand functions, and most of these reach operator new
-// through the same few functions of the library. Texts are distinguished by their addresses: equal
-// texts must be one copy, like those of kept_texts, and live as long as this.
+// through the same few functions of the library. Texts are compared by their addresses: equal texts
+// must be one copy, as in kept_texts, and must live as long as this object.
 //
 //     read_names names{memory};
 //     const read_name& name = names.of(frame.function);
 //     name.plain;                                          // "std::vector::push_back"
-//     names.alone(frame.function, frame.line > 0).name;    // what it allocates as direct caller
+//     names.alone(frame.function, frame.line > 0).name;    // what it allocates by operator new
 
 #ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
 #define ALLOCSCOPE_TYPES_READ_NAMES_HPP
@@ -34,12 +34,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The printed form of a type in the demangler's spelling.
+// The printed form of a type that a demangler spelled.
 inline text printed_type(arena& memory, text type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
-// The same as an answer; none for "".
+// The same as an answer. "" gives no answer.
 inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
     type_answer answer;
     if (type.empty()) return answer;
@@ -48,7 +48,7 @@ inline type_answer printed_answer(arena& memory, text type, type_evidence eviden
     return answer;
 }
 
-// Whether a function reports what somebody else allocates.
+// Whether a function reports an allocation of another function.
 inline bool is_reporting_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") &&
            (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
@@ -56,8 +56,8 @@ inline bool is_reporting_frame(text plain) noexcept {
             plain.ends_with("::reported_resource::do_allocate"));
 }
 
-// Whether a function is a part of our operators. `allocscope run` finds them below malloc in a
-// program that has them.
+// Whether a function is a part of our operators. If a program with them runs under `allocscope
+// run`, they call malloc and so stand on its stacks.
 inline bool is_operator_frame(text plain) noexcept {
     return plain.starts_with("allocscope::") && plain.contains("detail::") &&
            is_listed(plain.substr(plain.rfind(':') + 1),
@@ -68,7 +68,7 @@ inline bool is_operator_frame(text plain) noexcept {
                      "new_aligned_block_or_null");
 }
 
-// Whether a function only passes a request for memory on: then its caller is the one to ask.
+// Whether a function only passes a request for memory on. Then its caller asked for the memory.
 inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || is_operator_frame(plain) ||
            plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
@@ -82,7 +82,7 @@ struct read_name {
     text whole;  // as the demangler spelled it
     function_name parts;
     text plain;         // its own qualified name without template arguments
-    library_call call;  // of the standard library's
+    library_call call;  // if it is a function of the standard library
     bool is_own_operator_new = false;
     bool is_forwarding = false;
 };
@@ -95,7 +95,7 @@ public:
 
     const read_name& of(text function) { return entry_of(function).name; }
 
-    // What the function alone says, if it is the direct caller of operator new.
+    // What the name of the function says, if it is the direct caller of operator new.
     const type_answer& alone(text function, bool has_line) {
         entry& known = entry_of(function);
         if (!known.is_answered[has_line]) {
@@ -105,8 +105,7 @@ public:
         return known.answers[has_line];
     }
 
-    // The printed form of the type of which a source file makes an object. Only few different types
-    // are asked for.
+    // The printed form of a type in a source file. It is kept, because few types are looked up.
     text made(text type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
@@ -114,7 +113,7 @@ public:
     }
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
-    // To be borrowed.
+    // Memory that callers may borrow.
     ALLOCSCOPE_INLINE arena& scratch() noexcept { return scratch_; }
 
     // Call it before its memory is released.
@@ -127,7 +126,7 @@ public:
 private:
     struct entry {
         read_name name;
-        type_answer answers[2];  // of frames without and with a line
+        type_answer answers[2];  // for a frame without a line, and for one with a line
         bool is_answered[2] = {};
     };
 

@@ -10,9 +10,9 @@
 //     {"src/a.cpp", "/home/me/p/src/b.cpp"}                -> {"a.cpp", "b.cpp"}
 //     {"/usr/include/x.h", "/home/me/a.cpp"}               -> as they are
 //
-// Absolute and relative paths are shortened separately. Two different files never get the same
-// name: if they would, both paths stay whole. If absolute paths share only the root, they keep it,
-// because without it an editor would not find them.
+// Absolute and relative paths are shortened separately. If two different files would get the same
+// name, both paths stay whole. Absolute paths that share only the root keep it, because an editor
+// would not find them without it.
 
 #ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 #define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
@@ -31,7 +31,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
+// Turns "/a/b/../c/./d.cpp" into "/a/c/d.cpp". A relative path keeps the ".." at its beginning.
 inline text tidy_path(arena& memory, text path) {
     const bool is_absolute = path.starts_with("/");
     list<text> parts{memory};

@@ -5,8 +5,9 @@
 // Threads:  one cache belongs to one thread
 // Memory:   an arena of its own: per file up to ten times its size; at most 256 files of 2 MiB
 //
-// Only regular files are read, and never waited for. A missing file is looked up only once. A file
-// that was written after the module was built is not what was compiled, so it is not believed.
+// Only regular files are read, so reading never blocks. A missing file is looked up only once. A
+// file that was written after the module was built may not be what was compiled, so it is not
+// believed.
 //
 //     source_cache sources;
 //     const source_outline* file = sources.find("/home/me/project/main.cpp");   // null: not there
@@ -40,8 +41,9 @@ namespace symbolize {
 constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
-// The location of a file of the debug information according to ALLOCSCOPE_SOURCES (see above): the
-// first FROM counts that is `path` up to one of its slashes. If none fits, the path itself.
+// Where a file of the debug information is, according to `folders`, the value of
+// ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
+// does, `path` itself.
 inline text moved_source(arena& memory, text path, text folders) {
     while (!folders.empty()) {
         const std::size_t end = folders.find(':');
@@ -77,8 +79,8 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
-    // What a class gives its members where a constructor is, by the token there; null: nothing that
-    // is certain.
+    // By the token of a constructor: the `new` among the member initialisers of its class; null if
+    // that is not certain.
     ALLOCSCOPE_INLINE table<const void*, const new_expression*>& implied() noexcept {
         return implied_;
     }

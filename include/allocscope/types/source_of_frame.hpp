@@ -20,13 +20,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Null: the frame has no line, or its source cannot be read.
+// Returns null if the frame has no line, or if its source cannot be read.
 inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.file.empty()) return nullptr;
     return sources.find(frame.file, frame.built_ns);
 }
 
-// The token at the place of a frame; 0: there is none. `file` becomes its source.
+// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
 inline std::size_t token_of(const code_frame& frame, source_cache& sources,
                             const source_outline*& file) {
     if (frame.column <= 0 || frame.is_nearby) return 0;

@@ -5,9 +5,8 @@
 // Threads:  any
 // Memory:   24 bytes for each token, of the given arena; the texts are views of the source
 //
-// Comments are skipped, and a literal is one token. Preprocessor lines are left out, but the names
-// that they define are remembered. Columns count bytes from 1, as compilers write them to line
-// tables.
+// Comments are skipped, and a literal is one token. Preprocessor lines are left out, but the macros
+// that they define are remembered. Columns count bytes from 1, as in the line tables of compilers.
 //
 //     f("new x"); // new y      ->   f  (  "new x"  )  ;
 //
@@ -38,8 +37,8 @@ struct source_token {
 // A `#define`, or an `#undef`, of this file.
 struct macro_line {
     text name;
-    text rest;        // what follows the name, up to the end of the directive
-    bool is_certain;  // it is no `#undef`, and stands in no `#if`
+    text rest;        // the text after the name, up to the end of the directive
+    bool is_certain;  // it is not an `#undef`, and is not inside an `#if`
 };
 
 struct token_list {
@@ -65,7 +64,7 @@ public:
     }
 
 private:
-    // The character at a position; zero behind the end.
+    // The character at a position; zero after the end.
     char peek(std::size_t at) const noexcept { return at < source_.size() ? source_[at] : '\0'; }
 
     void step() {
@@ -179,7 +178,7 @@ private:
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
     }
 
-    // In "src/*.cpp" there is no comment. The sign in 1'000 begins no literal.
+    // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
     ALLOCSCOPE_INLINE bool begins_literal() const noexcept {
         const char c = source_[at_];
         return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
@@ -230,7 +229,7 @@ private:
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
     int line_ = 1;
-    int conditions_ = 0;  // that are open
+    int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     token_list result_;
 };
@@ -247,12 +246,12 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
-// "" behind the last token. Not inlined: code that is not optimised has hundreds of these calls.
+// "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
     return at < tokens.size() ? tokens[at].spelling : text{};
 }
 
-// Index of the first token at or behind a line and column.
+// Index of the first token at or after a line and column.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
                                              int column) noexcept {
     return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {

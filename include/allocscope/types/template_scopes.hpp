@@ -5,8 +5,8 @@
 // Threads:  one object belongs to one thread
 // Memory:   one entry for each brace and each template header, of the given arena
 //
-// The text `new T` means another type in every instantiation. So this class remembers the template
-// headers around the innermost scope:
+// In a template, `new T` means another type in every instantiation. So this class remembers the
+// template headers around every scope:
 //
 //     template <class T> struct pool {            // scope 1: headers {T}
 //         template <class U> void fill(U u) {     // scope 2: headers {U}, parent 1
@@ -36,10 +36,10 @@ struct template_header {
     list<text> parameters;  // "" if it has no name
     bool has_pack = false;
     std::size_t pack = 0;         // the number of the parameter that is a pack
-    bool shows_arguments = true;  // argument i of the demangled name is parameter i
+    bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
-// For each token the one that closes its bracket, or the bracket that it closes; 0 if there is
+// For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
 // none. Angle brackets do not count.
 ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
                                                           const list<source_token>& tokens) {
@@ -55,7 +55,7 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
             partners[open.back()] = i;
             partners[i] = open.back();
             open.pop_back();
-        } else if (c == '}') {  // a macro with half a bracket: start again behind the brace
+        } else if (c == '}') {  // a macro has half a bracket: start again after the brace
             while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
             if (!open.empty()) open.pop_back();
         }
@@ -63,7 +63,7 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     return partners;
 }
 
-// The index behind the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
+// The index after the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
 // the matching round, square and curly brackets.
 ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
                                                   const list<std::uint32_t>& partners,
@@ -139,14 +139,14 @@ public:
         return scopes_.size() - 1;
     }
 
-    // The scope of a token in a block, when all have been taken.
+    // The scope of a token in a block. Call it after see() has taken all tokens.
     std::size_t scope_of(std::size_t at) const noexcept {
         const std::size_t behind = partition_point(
             changes_.data(), changes_.size(), [&](const change& each) { return each.at < at; });
         return behind == 0 ? 0 : changes_[behind - 1].scope;
     }
 
-    // Whether what follows is the template itself.
+    // Whether the tokens after a template header are being read: they declare the template.
     ALLOCSCOPE_INLINE bool is_behind_header() const noexcept { return !pending_.empty(); }
 
     bool is_in_template() const noexcept {
@@ -179,13 +179,14 @@ private:
         list<std::size_t> headers;
     };
 
-    // The tokens behind `at` are in that scope.
+    // The tokens after `at` are in `scope`.
     struct change {
         std::size_t at;
         std::size_t scope;
     };
 
-    static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
+    static constexpr std::size_t max_pending =
+        16;  // one for each class level, and one for a member
 
     text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
 
@@ -291,12 +292,12 @@ private:
     const list<std::uint32_t>& partners_;
     list<template_header> headers_;
     list<node> scopes_;
-    list<std::size_t> open_;  // for every open brace: the scope outside it
+    list<std::size_t> open_;  // for each open brace, the scope around it
     list<std::size_t> pending_;
     list<change> changes_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
-    bool is_unchecked_ = false;  // the pending headers, by check_specialisation
+    bool is_unchecked_ = false;  // check_specialisation() has not seen the pending headers
 };
 
 }  // namespace symbolize

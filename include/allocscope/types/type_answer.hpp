@@ -22,9 +22,9 @@ enum class type_evidence : unsigned char {
     tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
     make_frame,       // std::make_unique<T> or a similar function did
-    vtable,           // the live object points to the vtable of T, and is as large as a T
+    vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
-    unsized_vtable    // as vtable, but the size of a T is unknown
+    unsized_vtable    // the same as vtable, but the size of a T is unknown
 };
 
 // The word in snapshot::row::type_source.
@@ -51,10 +51,10 @@ inline const char* word_of(type_evidence evidence) noexcept {
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
-    bool is_array = false;  // said to be: the block may be larger than one of them
-    // What it is if the name is refuted, or there is none, and the block is as large as one of
-    // them: "app::part". With "<" at its end, or with the first argument of a template behind that:
-    // a class made from that template, "app::box<int". "": nothing is.
+    bool is_array = false;  // the source says so: the block may be larger than one object
+    // The answer if there is no name, or the name is refuted, and the block is as large as such an
+    // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
+    // with that first argument. "": there is no candidate.
     text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }

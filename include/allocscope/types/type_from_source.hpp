@@ -5,12 +5,12 @@
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //
-// The column decides which of several expressions on a line it is. If it does not decide, the
-// answer is "", never the most likely one. A template parameter is replaced by the argument that
-// the frame's function shows:
+// The column decides which of several expressions on a line is meant. If it does not decide, the
+// answer is "", never the most likely type. A template parameter is replaced by the argument in the
+// name of the frame's function:
 //
 //     template <class T> T* make() { return new T; }     frame: widget* make<widget>()   "widget"
-//     keep(new int[3], MAKE(long));                      g++ names the bracket of the call: ""
+//     keep(new int[3], MAKE(long));                      g++ places it at the bracket: ""
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 #define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
@@ -53,8 +53,8 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
     return false;
 }
 
-// g++ gives a `new` without initialiser, whose value is passed unchanged to a call, the position of
-// the call's "(". Finds the only such new-expression in that call, if it is an argument by itself.
+// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
+// "(". Finds the only such new-expression in that call.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     if (close <= open) return nullptr;
@@ -108,18 +108,19 @@ enum class name_kind {
 struct type_knowledge {
     name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
-    // The name with its scopes, as a function with that qualified name means it; "" if that is not
-    // certain.
+    // What the name means in `function`, which is given by its qualified name: the name with its
+    // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
-    // Whether the debug information has the size of objects of that type. Null: it has not.
+    // Whether the debug information has the size of objects of that type. Null: it has no sizes.
     bool (*is_sized)(void* context, text name) = nullptr;
-    // What a name stands for in the frame's function: a parameter of a template, an alias, a member
-    // of one of them ("T::value"); or the type of a variable. "" if that is not certain. Null:
+    // What a name stands for in the frame's function: a template parameter, an alias, or a member
+    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
 };
 
-// Replaces template parameters by what the frame's function shows.
+// Spells the type of a new-expression. Template parameters are replaced by the arguments in the
+// name of the frame's function.
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
@@ -142,7 +143,7 @@ public:
         }
     }
 
-    // The type with the blanks and the order of words in the source; "" if it is not certain.
+    // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text own = own_name();
         if (expression_.is_request && !is_certain_request()) return {};
@@ -157,14 +158,14 @@ public:
         return type.view();
     }
 
-    // The same of the tokens in a declaration before the place.
+    // The same for tokens of a declaration before the place.
     text spelled(std::size_t begin, std::size_t end) const {
         text_out type{memory_};
         return write(type, begin, end, 1) ? type.view() : text{};
     }
 
     // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
-    // "" for anything else. An aggregate in braces need not be described.
+    // "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
         if (!expression_.has_initialiser || file_.text_at(open) != "(") return {};
@@ -223,7 +224,7 @@ private:
         return own;
     }
 
-    // Something that looks like a call may really be one.
+    // Whether `word(...)` makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
     }
@@ -233,8 +234,9 @@ private:
                (is_standard_template(own) || is_listed(own, "string wstring"));
     }
 
-    // The block may be that of a `new` in a default argument, and its size would not tell. Outside
-    // of templates only clang names the `new` itself, and it never does so for a default argument.
+    // Whether the block may be that of a `new` in a default argument, and its size would not show
+    // it. Outside of templates only clang places a call at the `new` itself, and never one of a
+    // default argument.
     bool is_doubtful(text own) const {
         const bool is_in_template = !headers_.empty() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
@@ -242,7 +244,7 @@ private:
                (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
     }
 
-    // `sizeof(name)` may be the size of a variable. `static_cast<name*>(` or `name* p =` tells that
+    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
     // it is a type.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
@@ -255,7 +257,7 @@ private:
         return false;
     }
 
-    // Writes what the tokens say. Returns false if that is not certain.
+    // Writes the type in the tokens. Returns false if it is not certain.
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
         bool is_of_library = false;  // the name that is being read
         for (std::size_t i = begin; i < end; ++i) {
@@ -300,8 +302,8 @@ private:
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
-    // The type of the variable that is named at `at`. The source says it where the debug
-    // information does not.
+    // The type of the variable that is named at `at`, from the debug information or else from the
+    // source.
     text type_of_variable(std::size_t at, int depth) const {
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
@@ -312,7 +314,7 @@ private:
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
-    // Of a parameter of a lambda that is declared with `auto` and nothing else.
+    // The type of a lambda's parameter that is declared with `auto` and nothing else.
     text argument_of_lambda(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
         if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
@@ -326,7 +328,8 @@ private:
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
             if (file_.text_at(i) == "auto") ++count;
         }
-        // In a lambda, or a class, inside of that one the name is that of the inner one.
+        // If the place is in another lambda or a class inside this one, the function is the inner
+        // one's.
         for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
             const bool is_lambda =
                 file_.text_at(i) == "]" && is_listed(file_.text_at(i + 1), "( {");
@@ -368,8 +371,8 @@ private:
         return is_in_template && !is_local ? described_path(at, end) : text{};
     }
 
-    // The same as of_template, but from the debug information. The parameters of a specialisation
-    // are not those that it has.
+    // The same as of_template(), but from the debug information. That has other parameters than the
+    // source if the template is a partial specialisation.
     text described_path(std::size_t& at, std::size_t end) const {
         std::size_t last = at;
         text_out path{memory_};
@@ -410,8 +413,8 @@ private:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    // Argument `index` with which the header's template was instantiated. `is_expanded`: it is a
-    // pack, and all of it is wanted.
+    // Argument `index` with which the header's template was instantiated. If `is_expanded`, the
+    // parameter is a pack, and all its arguments are wanted.
     text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
@@ -434,7 +437,8 @@ private:
         return all.view();
     }
 
-    // `pool` inside a member of app::pool<int> is app::pool<int>.
+    // The class that a member names without arguments: `pool` in a member of app::pool<int> is
+    // app::pool<int>.
     text own_class(text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
@@ -457,13 +461,13 @@ private:
         return whole.empty() ? word : whole;
     }
 
-    // False for a name that may be a macro of another file.
+    // False for a name that may be a macro from another file.
     bool is_type_or_namespace(text word) const {
         return file_.is_defined(word) || knowledge_.kind == nullptr ||
                knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
     }
 
-    // The debug information may not tell that these are, or have another type of that name.
+    // The debug information may lack these templates, or have another type with such a name.
     static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
                is_listed(word,
@@ -471,7 +475,7 @@ private:
                          "valarray atomic lock_guard unique_lock scoped_lock");
     }
 
-    // A class inside of the template, which is another one in each instantiation.
+    // Whether the name at `at` is a class inside the template: another one in each instantiation.
     bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
         if (headers_.empty() && instantiated_.empty()) return false;
         const text word = file_.text_at(at);
@@ -484,8 +488,8 @@ private:
         return local.what == local_name::kind::other && !local.is_of_function;
     }
 
-    // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
-    // `meaning` is what stands for the word at `at`.
+    // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
+    // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
@@ -505,25 +509,25 @@ private:
     const new_expression& expression_;
     const function_name& name_;
     list<const template_header*> headers_;  // outermost first
-    list<std::size_t> instantiated_;        // components that show arguments
-    bool is_at_begin_;                      // the compiler names the `new`, not the last token
+    list<std::size_t> instantiated_;        // the components of the name that have arguments
+    bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 
-// What else the source says of a `new`.
+// What the source says about a `new` besides its type.
 struct source_notes {
     bool is_array = false;      // `new T[n]`
     bool shares_place = false;  // with a `new` in a default argument
-    text deduced = {};          // where the type is not certain: type_answer::candidate
+    text deduced = {};          // if the type is not certain: type_answer::candidate
 };
 
-// What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new.
+// The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
+// be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
     if (is_standard_header(frame.file) || frame.is_nearby) return {};
     const function_name& function = names.of(frame.function).parts;
-    // Without a column a default member initialiser would be confused with what is on the
-    // constructor's line.
+    // Without a column, the initialiser of a member would be confused with an expression on the
+    // line of the constructor.
     if (frame.column <= 0 && is_constructor(function)) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};

@@ -4,7 +4,7 @@
 // Called:   by naming/, once for each stack, and once more when a live object can tell what the
 //           stack could not
 // Threads:  one source_cache belongs to one thread
-// Memory:   of the given arena or that of read_names, the answer too; the source_cache has its own
+// Memory:   of the given arena or that of read_names; the source_cache has its own
 //
 //     type_answer type = name_type(names, frames, sources);
 //     type.name;                                         // "std::string"
@@ -14,17 +14,17 @@
 // `frames` are the logical frames of the whole stack, innermost first, starting with the direct
 // caller of operator new. If nothing is certain, the answer is "?".
 //
-// The first rung is what the name of operator new's direct caller says:
+// The first rung is the name of operator new's direct caller:
 //
 //     std::__new_allocator<std::_List_node<int> >::allocate(...)    "int", allocator_frame
 //     std::make_unique<app::widget, int>(int&&)                     "app::widget", make_frame
 //     app::pool_allocator<int>::allocate(...)                       none: it may ask for anything
 //     allocscope::allocator<int>::allocate(...)                     "int", tag
 //
-// Only the direct caller counts: an allocator's frame further out says what some container
-// allocates, not what the user's code between them does. A frame without a line comes from a symbol
-// table, and calls inlined into it cannot be seen. Such a frame is believed only if nothing of
-// another type can be allocated inside.
+// Only the direct caller counts: an allocator's frame further out says what a container allocates,
+// not what the user's code between the two does. A frame without a line comes from a symbol table
+// and may hide inlined calls. It is believed only if nothing of another type can be allocated in
+// it.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
 #define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
@@ -62,11 +62,11 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 }
 
 // A class's own operator new may ask for a whole chunk of objects. Returns false if one of the
-// operators before the asking frame may do so, or asks for something of its own, which is then
-// `answer`.
+// operators further in than the asking frame may do so, or asks for something else, which is then
+// in `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, type_knowledge knowledge, type_answer& answer) {
-    knowledge.meaning = nullptr;  // it is about the asking frame
+    knowledge.meaning = nullptr;  // it is about another frame, the asking one
     for (std::size_t i = 0; i < asking; ++i) {
         if (!names.of(frames[i].function).is_own_operator_new) continue;
         const text type = type_from_source(names, frames[i], sources, knowledge);
@@ -76,16 +76,16 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
-// A program built with -O2 has one function for two with the same code: g++ lets one of them call
-// the other, and the calls inlined below have the other's names. The frames further out show this:
+// With -O2 a program has one function in place of two with equal code: g++ makes one call the
+// other, and the calls inlined there have the names of the other. The frames further out show it:
 //
 //     std::__new_allocator<char const*>::allocate                       says const char*
 //     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
 //     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
 //     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
 //
-// So the answer of the asking frame is compared with the frames further out, as long as these can
-// only pass on the same request, and the outermost of them is believed.
+// So the answer of the asking frame is compared with those of the frames further out that can only
+// have passed on the same request. The outermost of these is believed.
 inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
     arena& memory = names.memory();
@@ -110,7 +110,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         if (type.empty()) break;
         type = printed_type(memory, type);
         if (is_vector && was_vector && !is_same_function && type != answer.name) {
-            // A vector of vectors copies an element; anything else cannot be told apart from that.
+            // A vector of vectors copies an element. Any other combination may be such a copy, too.
             if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
@@ -122,7 +122,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
 
 // The type that was passed with a report, as a compiler spells it.
 inline type_answer type_from_tag(arena& memory, text spelled) {
-    constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
+    constexpr text unnamed = "{anonymous}";  // g++; others write "(anonymous namespace)"
     for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
         spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
                          spelled.substr(at + unnamed.size()));
@@ -130,8 +130,8 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
     return printed_answer(memory, spelled, type_evidence::tag);
 }
 
-// For allocscope::allocator<T>::allocate: nothing else is inlined into it, and no other function
-// has this name.
+// The T of allocscope::allocator<T>::allocate. Nothing else is inlined into it, and no other
+// function has this name.
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
@@ -142,8 +142,8 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
-// What the asking frame's name says. If the frame has no name, it is believed to be the library's
-// own code if its caller is, and if only that can be allocated there.
+// What the name of the asking frame says. If it has no name, what the name of its caller says, if
+// that is a function such as std::make_unique: then the frame is a part of it.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
@@ -156,8 +156,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // memory_resource::allocate is called by any user of the resource. Only the allocator that
-    // passes its request on unchanged is believed.
+    // Any code may call memory_resource::allocate. Only an allocator that passes its request on
+    // unchanged is believed.
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
@@ -166,7 +166,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
 }
 
 // The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
-// vtable does not count either, because it belongs to an object that is half built.
+// vtable does not count, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
     constexpr text mark = "vtable for ";
     if (!symbol.starts_with(mark)) return {};
@@ -174,17 +174,17 @@ inline text type_from_vtable(arena& memory, text symbol) {
     return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
-// How the sizes of classes compare with that of a live object of the stack.
+// How the sizes of classes compare with the size of a live object of the stack.
 struct known_fits {
     size_fit of_vtable = size_fit::unknown;
     size_fit of_answer = size_fit::unknown;
     size_fit of_candidate = size_fit::unknown;
 };
 
-// `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
-// into, "" when it points to none. A vtable says the whole name; but it may be that of a first
-// member, so the block must be as large, and it does not stand against a source text that can be
-// true.
+// Completes an answer with `vtable_symbol`, the demangled symbol into which the first word of a
+// live object of the stack points; "" if there is none. A vtable has the whole name of its class,
+// but that may be the class of a first member. So the block must be as large as the class, and a
+// vtable does not refute a source text that can be true.
 inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_symbol,
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
@@ -203,15 +203,14 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     }
     if (is_refuted) return {};
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
-    // Control blocks and nodes of the library are hardly ever a part of another object.
+    // Control blocks and nodes of the library are hardly ever parts of other objects.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
     return {is_of_library ? type : joined(memory, "begins with ", type),
             type_evidence::unsized_vtable};
 }
 
-// Whether a function, or one of those that it was inlined into, was folded with another
-// instantiation of the same template. Then the name of the inner one says nothing about its
-// template arguments.
+// Whether a function, or one into which it was inlined, was folded with another instantiation of
+// the same template. Then the template arguments in the name of the inner one may be wrong.
 inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
                       text function) {
     const std::size_t first = at;
@@ -224,7 +223,7 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame asking_frame().
+// `knowledge` is about the frame that asking_frame() returns.
 inline type_answer name_type(read_names& names, const list<code_frame>& frames,
                              source_cache& sources, type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);

@@ -5,9 +5,9 @@
 // Threads:  any
 // Memory:   of the given arena
 //
-// A std::map<int, char> allocates std::_Rb_tree_node<std::pair<const int, char>>, but the user put
-// a std::pair<const int, char> in. If the block contains nothing of the user's, the text says what
-// the block is for instead. Inputs are already pretty.
+// A std::map<int, char> allocates std::_Rb_tree_node<std::pair<const int, char>>, but the user
+// inserted a std::pair<const int, char>. If the block contains nothing of the user's, the text says
+// what the block is for. Inputs must be pretty.
 //
 //     "std::_Rb_tree_node<std::pair<const int, char>>"  -> "std::pair<const int, char>"
 //     "std::_Sp_counted_ptr<widget*, ...>"              -> "std::shared_ptr<widget> control block"
@@ -114,7 +114,7 @@ inline text without_wrapping(arena& memory, text type) {
     return type;
 }
 
-// The type of what the user put into the block. Idempotent.
+// The type of what the user put into the block. Applying it twice changes nothing.
 ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);

@@ -51,8 +51,8 @@ int allocscope_tools::refuse(const std::string& verb, const std::string& message
 
 namespace {
 
-// The next file would get the number of a closed stdin, stdout or stderr, and then what is printed.
-// A program that is run has them closed, as before.
+// If stdin, stdout or stderr is closed, the next file that is opened would get its number, and
+// would then get what is printed. These descriptors are closed again when a program is run.
 void occupy_standard_descriptors() {
     int opened = 0;
     while (opened >= 0 && opened <= STDERR_FILENO) {

@@ -17,7 +17,7 @@ using allocscope::detail::byte_view;
 using allocscope::symbolize::object_bytes;
 using allocscope::symbolize::readers_of_rare_forms;
 
-// As <zstd.h> and <lzma.h> declare them.
+// The types of the functions as <zstd.h> and <lzma.h> declare them.
 using zstd_decompress = std::size_t(void* to, std::size_t room, const void* from, std::size_t size);
 using xz_decode = int(std::uint64_t* most_memory, std::uint32_t flags, const void* allocator,
                       const std::uint8_t* from, std::size_t* at, std::size_t size, std::uint8_t* to,
@@ -36,7 +36,8 @@ bool unpack_zstd(byte_view packed, void* out, std::size_t size) {
     return decompress != nullptr && decompress(out, size, packed.data, packed.size) == size;
 }
 
-// xz tells the unpacked size at the end of the file, where few would look for it: room is tried.
+// The unpacked size is at the end of an xz file, in an index that is hard to read. So the room is
+// enlarged until everything fits.
 const object_bytes* unpack_symbols(arena& memory, byte_view packed) {
     constexpr std::size_t most_bytes = std::size_t{256} << 20;
     const auto decode = function_of<xz_decode>(xz_library, "lzma_stream_buffer_decode");

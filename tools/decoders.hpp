@@ -1,4 +1,4 @@
-// decoders.hpp - debug information in forms for which a library is needed: zstd and xz.
+// decoders.hpp - decompresses debug information with libraries of the system: zstd and xz.
 #ifndef ALLOCSCOPE_TOOLS_DECODERS_HPP
 #define ALLOCSCOPE_TOOLS_DECODERS_HPP
 
@@ -7,11 +7,11 @@ namespace allocscope_tools {
 constexpr const char* zstd_library = "libzstd.so.1";
 constexpr const char* xz_library = "liblzma.so.5";
 
-// From now on sections compressed by zstd and .gnu_debugdata are read where the system has these
-// libraries. They are opened when such a section is met first, and stay open. One thread.
+// From now on, sections compressed by zstd, and .gnu_debugdata, are read if the system has these
+// libraries. A library is opened at the first such section and stays open. One thread.
 void use_decoders();
 
-// Whether the system has the library, which is opened for that.
+// Whether the system has the library. Opens it to find out.
 bool has_library(const char* name);
 
 }  // namespace allocscope_tools

@@ -1,7 +1,8 @@
 // json_reader.hpp - reads the JSON that Google Benchmark writes.
 //
-// RFC 8259, and the NaN and Infinity of older releases. The depth is limited, so that no input can
-// use up the stack. Numbers are read by strtod(): this program stays in the "C" locale.
+// The format is RFC 8259, with the NaN and Infinity that older releases write. The depth is
+// limited, so that no input can use up the stack. Numbers are read by strtod(), because this
+// program never leaves the "C" locale.
 #ifndef ALLOCSCOPE_TOOLS_JSON_READER_HPP
 #define ALLOCSCOPE_TOOLS_JSON_READER_HPP
 
@@ -21,10 +22,11 @@ struct json_value {
     bool boolean = false;
     double number = 0;
     std::string text;
-    std::vector<json_value> list;    // of an object: the values of its members
-    std::vector<std::string> names;  // of the members, in the order of the file
+    std::vector<json_value> list;    // the elements of an array, or the members of an object
+    std::vector<std::string> names;  // the names of the members, in the order of the file
 
-    // Null when this is no object or has no such member. Of equal names the last one counts.
+    // Returns null if this is not an object or has no such member. If names are equal, the last one
+    // counts.
     const json_value* find(const char* name) const {
         for (std::size_t i = names.size(); i > 0; --i) {
             if (names[i - 1] == name) return &list[i - 1];
@@ -38,7 +40,7 @@ class json_reader {
 public:
     explicit json_reader(const std::string& text) : text_(text) {}
 
-    // "" when the text is one JSON value; else what is wrong, with line and column.
+    // Returns "" if the text is one JSON value; otherwise what is wrong, with line and column.
     std::string read(json_value& into) {
         const bool is_read = read_value(into, 0);
         if (is_read) skip_blanks();
@@ -222,7 +224,7 @@ private:
         return true;
     }
 
-    // False when there is none.
+    // Returns false if there is no digit.
     bool skip_digits() {
         const std::size_t start = at_;
         while (peek() >= '0' && peek() <= '9') ++at_;

@@ -43,7 +43,7 @@ bool has_line(const std::string& path, const std::string& wanted) {
     return false;
 }
 
-// Names of files may hold anything.
+// Names of files may contain any bytes.
 std::string printable(const std::string& name) {
     arena memory;
     allocscope::detail::text_out out{memory};
@@ -51,7 +51,7 @@ std::string printable(const std::string& name) {
     return {out.view().data(), out.size()};
 }
 
-// Of Debian's package manager; "" when it does not know the file.
+// The Debian package of a file; "" if the package manager does not know the file.
 std::string package_of(const std::string& path) {
     if (path.compare(0, 5, "/usr/") != 0 && path.compare(0, 4, "/lib") != 0) return {};
     DIR* folder = ::opendir(package_lists);
@@ -69,7 +69,7 @@ std::string package_of(const std::string& path) {
     return found;
 }
 
-// A compressed section begins with the number of the way.
+// A compressed section begins with the number of its format.
 bool is_zstd(arena& memory, const object_bytes& object, const elf_section& section) {
     constexpr std::uint32_t zstd = 2;
     if ((section.flags & allocscope::detail::elf_section_compressed) == 0) return false;
@@ -81,11 +81,11 @@ bool is_zstd(arena& memory, const object_bytes& object, const elf_section& secti
 
 struct debug_files {
     const object_bytes& program;
-    const object_bytes& debug;  // what has its debug information
-    bool are_read_always;       // whatever their form
+    const object_bytes& debug;  // the file with its debug information
+    bool are_read_always;       // whatever the form of their debug information
 };
 
-// Of what the file with the debug information says that it is elsewhere; "" when all was read.
+// About debug information that is in yet another file; "" if all of it was read.
 std::string remark_on_supplement(arena& memory, const debug_files& files) {
     const supplement_note note = supplement_noted_in(memory, files.debug);
     if (!note.id.known() || note.is_of_itself) return {};
@@ -98,7 +98,7 @@ std::string remark_on_supplement(arena& memory, const debug_files& files) {
 }
 
 std::string remark_on_split_units(arena& memory, const debug_files& files) {
-    // Addresses in a table: so it is with all split units, and cheap to see.
+    // All split units have their addresses in this section, and looking for it is cheap.
     if (!files.debug.has(".debug_addr")) return {};
     if (!debug_units{memory, files.debug}.are_split()) return {};
     if (find_package(memory, files.program, files.debug) == nullptr) {
@@ -164,7 +164,7 @@ std::string remark_on_lines(const std::string& path, bool are_read_always) {
     return "no debug information; compile it with -g";
 }
 
-// A line for each file.
+// Returns `head` and a line for each file.
 template <class Remark>
 std::string list_of(const char* head, const std::set<std::string>& modules, const Remark& remark,
                     std::size_t width) {
@@ -191,7 +191,7 @@ std::string list_of(const char* head, const std::set<std::string>& modules, cons
 
 std::string what_could_name_rows(const allocscope::snapshot& rows, int descriptor) {
     const std::size_t width = allocscope::detail::width_for({}, descriptor);
-    // What `allocscope run` has recorded it has named, too.
+    // Only `allocscope run` sets the command. It also named these rows, and it reads all forms.
     const bool is_read_always = *rows.info().command != '\0';
     const auto for_types = [is_read_always](const std::string& module) {
         return remark_on_types(module, is_read_always);

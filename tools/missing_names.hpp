@@ -8,13 +8,13 @@
 
 namespace allocscope_tools {
 
-// For each program and library that a row without a line or a type lies in, once:
+// A line for each program and library with rows that have no line or no type:
 //
 //     libfoo.so.1: no debug information; the package libfoo1-dbgsym has it
 //     server: its debug information is compressed with zstd; ...
 //
-// Reads the files as they are now. "" when there is nothing to say. Lines have as many columns as
-// the terminal of `descriptor`, if it is one.
+// Reads the files as they are now. Returns "" if there is nothing to say. If `descriptor` is a
+// terminal, lines are as long as it is wide.
 std::string what_could_name_rows(const allocscope::snapshot& rows, int descriptor);
 
 }  // namespace allocscope_tools

@@ -1,4 +1,4 @@
-// option_words.hpp - the words behind a verb: options, their values, and files.
+// option_words.hpp - the words after a verb: options, their values, and files.
 #ifndef ALLOCSCOPE_TOOLS_OPTION_WORDS_HPP
 #define ALLOCSCOPE_TOOLS_OPTION_WORDS_HPP
 
@@ -14,12 +14,13 @@ namespace allocscope_tools {
 template <class Request>
 struct verb_option {
     const char* name;
-    // "" or what is wrong with the value, with the remedy.
+    // Returns "", or what is wrong with the value and how to correct it.
     std::string (*read)(const std::string& value, Request& into);
     bool has_value = true;
 };
 
-// What is neither an option nor a value goes into `files`. "" or what is wrong, with the remedy.
+// Words that are neither options nor values go into `files`. Returns "", or what is wrong and how
+// to correct it.
 template <class Request, std::size_t Count>
 std::string read_words(const char* verb, const arguments& words,
                        const verb_option<Request> (&options)[Count], Request& into,
@@ -61,7 +62,7 @@ std::string read_words(const char* verb, const arguments& words,
     return {};
 }
 
-// "help" among the options.
+// Whether --help is among the options.
 inline bool asks_for_help(const arguments& words) {
     for (const std::string& word : words) {
         if (word == "--") return false;
@@ -70,7 +71,8 @@ inline bool asks_for_help(const arguments& words) {
     return false;
 }
 
-// A whole number, also as 64K, 10MiB, 2g or 1T, in units of 1024. "" or what is wrong.
+// Reads a whole number, or one such as 64K, 10MiB, 2g or 1T, in units of 1024. Returns "", or what
+// is wrong.
 std::string read_amount(const std::string& text, std::uint64_t& into);
 
 }  // namespace allocscope_tools

@@ -1,13 +1,13 @@
 // recording_path.hpp - how the command tells the preload library where to record.
 //
-// The environment of the program must differ from that of a run without allocscope in LD_PRELOAD
-// alone, and that must stay a path of the library after the command has ended. So the message is in
-// the path itself, as slashes and dots that name the same file:
+// The environment of the program may differ from that of a run without allocscope only in
+// LD_PRELOAD, and that must stay a path of the library after the command has ended. So the message
+// is in the path itself, as slashes and dots that do not change which file it names:
 //
 //     /usr/lib/.//././//.///liballocscope_preload.so      "/." is a 1, "/" is a 0
 //
-// The message is the number of the command's process and of the descriptor under which it has the
-// file of the recording open: /proc/PROCESS/fd/DESCRIPTOR.
+// The message is the number of the command's process, and that of the descriptor under which the
+// command has the recording open: /proc/PROCESS/fd/DESCRIPTOR.
 #ifndef ALLOCSCOPE_TOOLS_RECORDING_PATH_HPP
 #define ALLOCSCOPE_TOOLS_RECORDING_PATH_HPP
 
@@ -24,7 +24,7 @@ struct recording_place {
 
 namespace recording_path_detail {
 
-constexpr int process_bits = 22;  // the kernel's most: 4,194,304
+constexpr int process_bits = 22;  // the kernel's limit is 4,194,304
 constexpr int descriptor_bits = 12;
 constexpr int check_bits = 8;
 constexpr int message_bits = process_bits + descriptor_bits + check_bits;
@@ -35,13 +35,13 @@ constexpr std::uint64_t check_of(std::uint64_t content) {
 
 }  // namespace recording_path_detail
 
-// The length of what is written is always the same, so that it does not change what the program
-// allocates for its environment.
+// The message always has the same length, so that it does not change what the program allocates for
+// its environment.
 constexpr std::size_t recording_path_room = 2 * recording_path_detail::message_bits + 1;
 constexpr std::uint32_t most_recording_descriptor =
     (1U << recording_path_detail::descriptor_bits) - 1;
 
-// What stands between the folder of the library and "/liballocscope_preload.so".
+// Writes what stands between the folder of the library and "/liballocscope_preload.so".
 inline void write_recording_path(recording_place place, char (&out)[recording_path_room]) {
     using namespace recording_path_detail;
     const std::uint64_t content =
@@ -57,7 +57,7 @@ inline void write_recording_path(recording_place place, char (&out)[recording_pa
     }
 }
 
-// The message in the path of the library; no process when there is none.
+// Reads the message in the path of the library. The process is 0 if there is no message.
 inline recording_place read_recording_path(const char* path) {
     using namespace recording_path_detail;
     const char* at = std::strrchr(path, '/');

@@ -12,8 +12,8 @@ namespace {
 
 using allocscope::detail::measured_numbers;
 
-// The counters of a benchmark_scope; where there was none, what a memory manager reported. Totals
-// of a run are left out: they grow with its iterations.
+// The counters of a benchmark_scope; if there was none, the fields of a memory manager. The totals
+// of a run are left out, because they grow with its iterations.
 constexpr std::array<const char*, 4> counters = {"allocs/op", "bytes/op", "peak", "live"};
 constexpr std::array<const char*, 2> manager_fields = {"allocs_per_iter", "max_bytes_used"};
 
@@ -29,7 +29,8 @@ measured_numbers numbers_of(const json_value& entry, const std::array<const char
     return found;
 }
 
-// The smallest of several repetitions: what the others have more was a cache being filled.
+// Keeps the smallest numbers of several repetitions: the others have more because a cache was
+// filled.
 void merge(measured_numbers& into, const measured_numbers& more) {
     if (into.empty()) into = more;
     for (auto& [name, value] : into) {
@@ -49,7 +50,7 @@ bool is_true(const json_value& entry, const char* name) {
     return value != nullptr && value->is == json_value::kind::boolean && value->boolean;
 }
 
-// With --benchmark_report_aggregates_only there is nothing but aggregates: then the median counts.
+// With --benchmark_report_aggregates_only there are only aggregates: then the median counts.
 bool is_wanted(const json_value& entry, bool only_aggregates) {
     const json_value* type = entry.find("run_type");
     if (type == nullptr || !type->is_text("aggregate")) return true;

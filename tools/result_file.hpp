@@ -13,10 +13,10 @@ struct result_file {
     enum class kind { baselines, google_benchmark };
     kind is = kind::baselines;
     allocscope::detail::measured_results results;
-    std::map<std::string, std::string> failures;  // benchmarks that reported an error, and which
+    std::map<std::string, std::string> failures;  // by benchmark: the error that it reported
 };
 
-// "" or one line that names the file and says what to do.
+// Returns "", or one line that names the file and says what to do.
 std::string read_result_file(const std::string& path, result_file& into);
 
 }  // namespace allocscope_tools

@@ -1,4 +1,4 @@
-// verbs.hpp - what the command-line program can do, and how its exit codes are meant.
+// verbs.hpp - what the command-line program can do, and what its exit codes mean.
 #ifndef ALLOCSCOPE_TOOLS_VERBS_HPP
 #define ALLOCSCOPE_TOOLS_VERBS_HPP
 
@@ -8,10 +8,11 @@
 namespace allocscope_tools {
 
 constexpr int exit_fine = 0;
-constexpr int exit_worse = 1;      // what was asked for is not so, e.g. more is allocated now
-constexpr int exit_bad_input = 2;  // it could not be found out; stderr says why
+constexpr int exit_worse = 1;      // the answer is bad: more is allocated than before
+constexpr int exit_bad_input = 2;  // there is no answer; stderr says why
 
-// A name or message as a terminal may show it: each control byte, a line end too, as \x1b.
+// A name or message that a terminal can show: each control byte, also a line end, becomes \x1b or
+// the like.
 std::string printable(const std::string& text);
 
 // Prints "allocscope VERB: message" to stderr. The message may have several lines.

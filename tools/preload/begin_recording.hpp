@@ -43,8 +43,8 @@ namespace detail {
 
 // --- the segment ---
 
-// Where a segment is mapped if nothing is there: far from programs, libraries, heaps and the tables
-// of sanitizers, so that the command has the place free, too.
+// Where a segment is mapped if the place is free. It is far from programs, libraries, heaps and the
+// tables of sanitizers, so that it is free in the command, too.
 inline void* const wanted_place = reinterpret_cast<void*>(std::uintptr_t{0x2a0000000000});
 
 inline std::size_t segment_bytes_here() noexcept {
@@ -54,7 +54,7 @@ inline std::size_t segment_bytes_here() noexcept {
     return bytes;
 }
 
-// From here on the variable's contents are those of the file.
+// From here on, the variable lies in the file.
 inline bool put_in_file(void* variable, std::size_t bytes, int file, char* copy,
                         std::uint64_t offset) noexcept {
     std::memcpy(copy, variable, bytes);
@@ -62,7 +62,7 @@ inline bool put_in_file(void* variable, std::size_t bytes, int file, char* copy,
                   file, static_cast<off_t>(offset)) != MAP_FAILED;
 }
 
-// The gate is not shared, but wiped in children: see gate::is_wiped().
+// The gate is not in the file, but in memory that is wiped in children: see gate::is_wiped().
 inline bool keep_gate_private() noexcept {
     constexpr std::size_t bytes = whole_pages(sizeof(gate));
     void* copy = reserve_pages(bytes);
@@ -80,10 +80,10 @@ inline const char* file_name_of(const char* path) noexcept {
     return slash != nullptr ? slash + 1 : path;
 }
 
-// A call of our own free() did not arrive: Valgrind puts its functions in place of ours.
+// True if a call of our own free() did not arrive: Valgrind puts its functions in place of ours.
 inline bool is_replaced = false;
 
-// "" or why nothing is recorded.
+// Returns "", or why nothing is recorded.
 inline const char* record_into(recording_head& head, int file, std::uint64_t offset,
                                std::size_t bytes, const options& wanted) noexcept {
     char* const first = reinterpret_cast<char*>(&head);
@@ -95,7 +95,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     head.start_address = reinterpret_cast<std::uintptr_t>(&modules_at_start);
     head.next.store(head.address + lasting_offset, memory_order::relaxed);
     head.step.store(recording_step::begun, memory_order::release);
-    process.is_prepared.store(true, memory_order::relaxed);  // it does without fork handlers
+    process.is_prepared.store(true, memory_order::relaxed);  // it needs no fork handlers
     if (!put_in_file(&process, sizeof process, file, first + process_offset,
                      offset + process_offset) ||
         !put_in_file(&modules_met, sizeof modules_met, file, first + met_offset,
@@ -136,7 +136,7 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     auto& head = *static_cast<recording_head*>(place);
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;
-    // Elsewhere the kernel would give the addresses to others.
+    // At another place, the kernel would give the trimmed addresses to others.
     if (place == wanted_place && lasting.exists()) lasting.trim();
     if (refusal[0] == '\0') {
         head.step.store(recording_step::running, memory_order::release);
@@ -147,10 +147,10 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     }
 }
 
-// Whether its memory is to be looked at when it ends.
+// Whether the program looks at its memory when it ends.
 inline bool takes_last_look = false;
 
-// While children are followed: the first page of the file, which a forked child inherits.
+// If children are followed: the first page of the file, which a forked child inherits.
 inline recording_request* followed_request = nullptr;
 
 inline void count_refused_child() noexcept {
@@ -158,7 +158,7 @@ inline void count_refused_child() noexcept {
     followed_request->children_refused.fetch_add(1, memory_order::relaxed);
 }
 
-// The first page of the file; null: it cannot be mapped.
+// Maps the first page of the file. Returns null if that is refused.
 inline recording_request* map_request(int file) noexcept {
     void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return page != MAP_FAILED ? static_cast<recording_request*>(page) : nullptr;
@@ -182,8 +182,8 @@ inline void record_if_asked() noexcept {
     ::close(file);
 }
 
-// The command looks into the file that it is told to run; a program that another one starts is
-// only seen here.
+// The command checks only the file that it runs. Programs that are started by others are checked
+// here.
 inline bool has_malloc_of_sanitizer() noexcept {
     return &__asan_init != nullptr || &__hwasan_init != nullptr || &__tsan_init != nullptr ||
            &__msan_init != nullptr;
@@ -192,7 +192,7 @@ inline bool has_malloc_of_sanitizer() noexcept {
 void begin_recording(const void* caller) noexcept {
     const int saved_errno = errno;
     process.entry.shut();
-    // Another malloc before this library has all calls but those of functions that it lacks, or it
+    // A malloc before this library gets all calls except those of functions that it lacks, or
     // passes them on.
     look_who_calls(caller);
     const bool is_sanitized = has_malloc_of_sanitizer();

@@ -4,10 +4,10 @@
 // Threads:  any
 // Memory:   none
 //
-// With libm among its libraries, the preload library would bring it into every program: seen in
-// /proc/self/maps and by ldd, and a library that the program loads later would find it there and
-// not load it. So these stand in the library itself, seen by nobody else. They are exact to a few
-// units in the last place, far more than an estimate needs.
+// If the preload library needed libm, it would bring libm into every program. That would show in
+// /proc/self/maps and in ldd, and a library that the program loads later would no longer load it.
+// So these functions are in the preload library and hidden. They are exact to a few units in the
+// last place, which is far more than an estimate needs.
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_ELEMENTARY_FUNCTIONS_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_ELEMENTARY_FUNCTIONS_HPP
 
@@ -72,7 +72,7 @@ inline double exponential_less_one(double value) noexcept {
     const double halves = value / 0.6931471805599453 + (value < 0 ? -0.5 : 0.5);
     const int exponent = static_cast<int>(halves);
     const double rest = (value - exponent * ln2_high) - exponent * ln2_low;
-    double sum = 0;  // of rest^n / n!
+    double sum = 0;  // the sum of rest^n / n!
     for (int n = 16; n >= 2; --n) sum = (sum + 1) * rest / n;
     const double less_one = rest + rest * sum;
     if (exponent == 0) return less_one;

@@ -4,10 +4,10 @@
 // Threads:  the child has one
 // Memory:   a segment of its own, with the child's first event
 //
-// The child shares the recording of its parent, and its gate is wiped, so nothing has been recorded
-// in it so far. It leaves the parent's memory alone and begins like a program that has had no
-// event. What it inherited from its parent belongs to no window of its own. A child that is made by
-// other means (_Fork, clone) is not recorded, unless it runs another program.
+// The child shares the recording of its parent. Its gate is wiped, so it has recorded nothing yet.
+// It leaves the parent's memory alone and begins like a program without an event. Objects that it
+// inherited belong to no window of its own. A child that is made by other means (_Fork, clone) is
+// recorded only if it runs another program.
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_FOLLOWED_CHILDREN_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_FOLLOWED_CHILDREN_HPP
 
@@ -32,7 +32,7 @@ inline void begin_anew_in_child() noexcept {
     void* const first = own_recording;
     own_recording = nullptr;
     if (process.has_thread_key.load(memory_order::relaxed)) {
-        ::pthread_key_delete(process.thread_key);  // its value is a state of the parent
+        ::pthread_key_delete(process.thread_key);  // its value is a thread state of the parent
     }
     if (put_fresh_pages(&process, sizeof process) &&
         put_fresh_pages(&modules_met, sizeof modules_met) &&
@@ -49,7 +49,7 @@ inline void begin_anew_in_child() noexcept {
     errno = saved_errno;
 }
 
-// What the C library allocates for it is not the program's.
+// What the C library allocates for the fork handler does not belong to the program.
 inline void follow_children() noexcept {
     if (followed_request == nullptr) return;
     pause_now(+1);

@@ -6,9 +6,9 @@
 //
 //     LD_PRELOAD=/usr/lib/liballocscope_preload.so ALLOCSCOPE_RECORD=sampled program
 //
-// does what `allocscope run -- program` does, with the options in the environment: this process
-// becomes the command, which starts the program anew. The program has not done anything yet but to
-// construct what its libraries construct.
+// does the same as `allocscope run -- program` with the options in the environment: this process
+// becomes the command, and the command starts the program anew. So far the program has only run the
+// constructors of its libraries.
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_HAND_OVER_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_HAND_OVER_HPP
 
@@ -34,7 +34,7 @@ inline void say(const char* message) noexcept {
 // Words that end with zero bytes, as /proc/self/cmdline has them.
 class word_list {
 public:
-    // False when the file cannot be read.
+    // Returns false if the file cannot be read.
     bool read(const char* path) noexcept {
         const int file = ::open(path, O_RDONLY | O_CLOEXEC);
         if (file < 0) return false;
@@ -60,7 +60,7 @@ public:
     char** end() const noexcept { return words_ + count_; }
 
 private:
-    static constexpr std::size_t room = std::size_t{8} << 20U;  // more than a program may be given
+    static constexpr std::size_t room = std::size_t{8} << 20U;  // more than the kernel passes
     static constexpr std::size_t most = room / sizeof(char*) - 1;
 
     char* text_ = nullptr;
@@ -69,13 +69,13 @@ private:
     std::size_t count_ = 0;
 };
 
-// Takes the library out of the value of LD_PRELOAD. It may stand there without its folder, or with
-// words that the loader replaces, such as $LIB, so its name decides.
+// Removes the library from the value of LD_PRELOAD. It is recognised by its name, because it may
+// stand there without its folder, or with words that the loader replaces, such as $LIB.
 inline void leave_out(char* value, const char* library) noexcept {
     const char* const slash = std::strrchr(library, '/');
     const char* const name = slash != nullptr ? slash + 1 : library;
     const std::size_t length = std::strlen(name);
-    char* begin = value;  // of the path in which the name was found
+    char* begin = value;  // where the path with the name begins
     for (char* at = value; *at != '\0'; ++at) {
         if (*at == ':' || *at == ' ' || *at == '/') {
             if (*at != '/') begin = at + 1;
@@ -91,7 +91,7 @@ inline void leave_out(char* value, const char* library) noexcept {
     }
 }
 
-// The command, as it lies beside the library or as it is installed.
+// Finds the command, beside the library or where it is installed.
 inline bool find_command(const char* library, char* out, std::size_t room) noexcept {
     for (const char* relative : {"/allocscope", "/" ALLOCSCOPE_PROGRAM_FOLDER "/allocscope"}) {
         const char* const slash = std::strrchr(library, '/');
@@ -111,8 +111,8 @@ inline bool is_same_file(const char* one, const char* other) noexcept {
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// Returns only when it fails, and in the command itself, for which /etc/ld.so.preload may
-// name the library, too.
+// Returns only if it fails, or if this process already is the command: /etc/ld.so.preload may name
+// the library for the command, too.
 inline void become_command(const char* library) noexcept {
     static char command[4096];
     static char program[4096];
@@ -140,8 +140,8 @@ inline void become_command(const char* library) noexcept {
     say("allocscope: nothing is recorded: the program allocscope cannot be run\n");
 }
 
-// Whether the command has put the library into this process; or it, or what it was started by, has
-// long ended.
+// Whether the command had the library loaded into this process, or into one that started it. The
+// command may have ended since.
 inline bool is_started_by_command() noexcept {
     return allocscope_tools::read_recording_path(own_path()).process != 0;
 }

@@ -1,4 +1,4 @@
-// last_look.hpp - before the program ends, what its memory is made of goes into the recording.
+// last_look.hpp - writes into the recording where the program's memory is, before the program ends.
 //
 // Called:   when the library is unloaded: after the program's own exit handlers. A program that
 //           ends by _exit or by a signal has no last look
@@ -14,7 +14,7 @@
 namespace allocscope {
 namespace detail {
 
-// A child that was forked and does not record for itself has the recording of its parent.
+// A forked child that does not record for itself shares its parent's recording, and takes no look.
 inline void take_last_look() noexcept {
     if (!takes_last_look || own_recording == nullptr) return;
     if (own_recording->process_id != ::getpid()) return;

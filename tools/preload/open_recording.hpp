@@ -1,7 +1,6 @@
-// open_recording.hpp - finds and opens the command's file, by the path under which the library was
-// loaded.
+// open_recording.hpp - finds the command's file by the path of the preload library, and opens it.
 //
-// Called:   before the first event: nothing of the C++ library may be used, and nothing allocated
+// Called:   before the first event: it must not use the C++ library or allocate
 // Threads:  the process has one
 // Memory:   none
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_OPEN_RECORDING_HPP
@@ -46,7 +45,7 @@ inline const char* own_path() noexcept {
     return own.loaded != nullptr ? own.loaded->l_name : "";
 }
 
-// The command's file, or -1.
+// Opens the command's file. Returns its descriptor, or -1.
 inline int open_recording() noexcept {
     const allocscope_tools::recording_place place =
         allocscope_tools::read_recording_path(own_path());

@@ -1,8 +1,8 @@
 // liballocscope_preload.so: records an unmodified program. See docs/how_to/any_program.md.
 //
 // The program loads it because `allocscope run` names it in LD_PRELOAD. It replaces malloc and its
-// family, and its first event opens a window in the command's file. Nothing else of allocscope is
-// in it: names are worked out by the command.
+// family, and its first event opens a window in the command's file. It contains no code that finds
+// names: the command does that.
 #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 1
 
 #include "begin_recording.hpp"
@@ -16,7 +16,8 @@
 #include <cmath>
 #include <cstdlib>
 
-// For std::log and its like, see there. Hidden, as everything here that is not malloc's.
+// std::log and the like call these; see elementary_functions.hpp. They are hidden, as is everything
+// here that does not belong to malloc.
 extern "C" {
 double log(double value) noexcept {
     return allocscope_tools::elementary::logarithm(value);
@@ -32,18 +33,18 @@ double expm1(double value) noexcept {
 }
 }
 
-// AddressSanitizer asks for this when it begins, in programs that a recorded one starts. It ends
-// a program in which another library comes before its own, unless it is told not to look. Ours
-// passes each call on to it and records nothing. What the program itself defines, and what
-// ASAN_OPTIONS says, has precedence. The loader may not have prepared this library yet.
+// A recorded program may start one with AddressSanitizer. That calls this function when it begins,
+// and ends the program if another library comes before its own, unless it is told not to check. Our
+// library passes each call on to it and records nothing. The program's own definition and
+// ASAN_OPTIONS take precedence. The loader may not have relocated this library yet.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
     return "verify_asan_link_order=0";
 }
 
-// When the loader has this library ready. Usually the first event was long before.
+// Runs when the loader has initialised this library. Usually the first event was long before.
 __attribute__((constructor)) static void on_load() {
     allocscope::detail::hand_over_to_command();
-    // Behind another malloc the first call shows whether that one passes calls on.
+    // If another malloc comes first, the first call shows whether it passes calls on.
     if (allocscope::detail::process.entry.is_untouched() && allocscope::detail::is_ours("malloc")) {
         std::free(nullptr);  // begins the recording
         allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
@@ -52,7 +53,7 @@ __attribute__((constructor)) static void on_load() {
     allocscope::detail::follow_children();
 }
 
-// After the exit handlers of the program.
+// Runs after the exit handlers of the program.
 __attribute__((destructor)) static void on_unload() {
     allocscope::detail::take_last_look();
 }

@@ -1,4 +1,5 @@
-// start_modules.hpp - keeps which modules the program began with: the command names places by them.
+// start_modules.hpp - notes the modules with which the program began, for the command to name
+// places.
 //
 // Called:   once, when the recording begins
 // Threads:  the process has one

@@ -4,10 +4,10 @@
 // Threads:  any
 // Memory:   none
 //
-// For each thread the loader allocates a vector with an entry for every module that has
-// thread-local variables, and this library is such a module. Without it the program would ask for
-// one entry less, so the entry is not counted. No other calloc of the loader has parts of that
-// size.
+// For each thread, the loader allocates a vector with an entry for every module that has
+// thread-local variables. This library is such a module, and without it the vector would have one
+// entry less. So that entry is not counted. The loader calls calloc with this element size for
+// nothing else.
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_THREAD_VECTORS_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_THREAD_VECTORS_HPP
 

@@ -23,7 +23,7 @@ namespace {
 
 using namespace allocscope::detail;
 
-// Changes are our own: the recording stays as it is.
+// Maps a copy: changes do not reach the recording.
 char* map_segment(int file, std::uint32_t index, const recording_head& head, std::string& error) {
     const std::uintptr_t next = head.next.load();
     if (next < head.address + lasting_offset || next > head.address + head.bytes) {
@@ -40,7 +40,7 @@ char* map_segment(int file, std::uint32_t index, const recording_head& head, std
     return nullptr;
 }
 
-// What belongs to the process that made it, and is of no use here.
+// Resets what is of use only in the process that made the recording.
 void drop_what_was_private() {
     ::new (static_cast<void*>(&process.entry)) gate;
     ::new (static_cast<void*>(&process.objects)) live_object_map;
@@ -57,19 +57,20 @@ void drop_what_was_private() {
     process.window_being_read = 0;
 }
 
-// A program that was killed while it moved sums may have some of them twice.
+// If a program was killed while it moved sums, some of these may be counted twice.
 void declare_sums_in_motion() {
     if (!process.are_sums_moving.load()) return;
     process.latecomer.load()->lose(loss_reason::torn_sums);
     process.are_sums_moving.store(false);
 }
 
-// Its threads are not there to be asked. False: their list has a loop.
+// Marks the threads of the recording as unable to answer, because they are not in this process.
+// Returns false if their list has a loop.
 bool let_threads_be(std::size_t most_threads) {
     for (thread_state& each : all_threads()) {
         if (most_threads-- == 0) return false;
         each.busy.store(0);
-        each.task.store(0);  // so that nobody asks for the name of a thread of our own
+        each.task.store(0);  // a thread of this process may have the same number
         each.question.step.store(question_step::nobody_asks);
     }
     return true;
@@ -90,7 +91,8 @@ snapshot_data* totals_of_window(window_id id) {
     return window.exists ? finish_block(block, window, "") : nullptr;
 }
 
-// At its end the recorded objects are those of the snapshot. From outside only their sum is known.
+// At the end of the program, the recorded objects are those of the snapshot. While it runs, only
+// their sum is known.
 allocscope::memory_use explained(const memory_moment& of, const allocscope::snapshot& rows) {
     const recorded_sizes sizes =
         of.is_last ? recorded_in(rows) : recorded_sizes{of.at.live_bytes, 0};

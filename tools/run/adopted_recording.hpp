@@ -1,4 +1,4 @@
-// adopted_recording.hpp - what another process has recorded becomes what this one has recorded.
+// adopted_recording.hpp - makes the recording of another process that of this one.
 #ifndef ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 
@@ -13,28 +13,28 @@
 
 namespace allocscope_tools {
 
-// What the memory of a program was made of when it was looked at.
+// What the memory of a program was made of at some moment.
 struct memory_moment {
     bool is_known = false;
-    bool is_last = false;  // at its end; else `at`, from outside
+    bool is_last = false;  // at the end of the program; otherwise at the moment `at`, from outside
     allocscope::snapshot::moment at{};
     allocscope::detail::memory_look look;
 };
 
-// Reads the recording of program `index` in the file, live or ended. Once in a process, which has
-// recorded nothing itself: the program's tables take the place of its own. The address of the
-// recording must be free here; that it is not is an error which another process need not have.
-// `library_frames`: patterns of code that no row is to be placed in (types/frame_rule.hpp).
-// Without rows nothing is named, which is most of the work.
-// What the recording does not know of its program.
+// What the recording does not say about its program.
 struct program_facts {
-    std::string command;  // how it was called
+    std::string command;  // the words with which it was started
     std::int32_t process_id = 0;
     std::vector<allocscope::snapshot::moment> moments;  // what was alive while it ran
     memory_moment memory;                               // when its memory was largest
     names_of_threads threads;
 };
 
+// Reads the recording of program `index` in the file, live or ended. The program's tables take the
+// place of this process's own, so call it once, in a process that has recorded nothing. The
+// addresses of the recording must be free here; if they are not, that is an error which another
+// process need not have. `library_frames` are patterns of library code (types/frame_rule.hpp).
+// Without `wants_rows` nothing is named, which is most of the work.
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
                                      const program_facts& program,
                                      const std::vector<std::string>& library_frames,

@@ -14,7 +14,7 @@ namespace allocscope_tools {
 
 namespace {
 
-// ECMA-48, and the alternate screen of xterm.
+// Control sequences of ECMA-48, and those of xterm for its second screen.
 constexpr const char* to_other_screen = "\x1b[?1049h\x1b[?25l";
 constexpr const char* back_to_screen = "\x1b[?25h\x1b[?1049l";
 constexpr const char* to_corner = "\x1b[H";

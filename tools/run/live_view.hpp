@@ -1,4 +1,4 @@
-// live_view.hpp - a screen of what a running program has alive, as top shows processes.
+// live_view.hpp - shows what a running program has alive on a screen, as top shows processes.
 #ifndef ALLOCSCOPE_TOOLS_RUN_LIVE_VIEW_HPP
 #define ALLOCSCOPE_TOOLS_RUN_LIVE_VIEW_HPP
 
@@ -10,29 +10,29 @@
 
 namespace allocscope_tools {
 
-// Before numbers that are estimates: "~" in a sampled window, otherwise "".
+// The mark before numbers that are estimates: "~" in a sampled window, otherwise "".
 const char* mark_of_estimates(const allocscope::snapshot& rows);
 
-// What fits in one line of stderr's terminal.
+// The part of a line that fits into one line of stderr's terminal.
 std::string cut_to_terminal(const std::string& line);
 
-// While one lives, stderr's terminal shows another screen. What the program prints to the same
-// terminal disturbs the picture until the next one.
+// While such an object lives, stderr's terminal shows a second screen. If the program prints to the
+// same terminal, that disturbs the picture until the next one is drawn.
 class live_view {
 public:
-    // Keys are read from the same terminal when `has_keys`: else they are the program's.
+    // If `has_keys`, keys are read from the same terminal; otherwise the program gets them.
     explicit live_view(bool has_keys);
     ~live_view();
     live_view(const live_view&) = delete;
     live_view& operator=(const live_view&) = delete;
 
-    // Looks for keys, without waiting. True: the picture is to be drawn anew.
+    // Reads keys without waiting. Returns true if the picture must be redrawn.
     bool take_keys();
     bool is_paused() const { return is_paused_; }
-    // Nobody looks any more; the program goes on.
+    // The user has left the view; the program goes on.
     bool is_left() const { return is_left_; }
 
-    // One picture, to stderr.
+    // Draws a picture to stderr.
     void draw(const std::string& name, const allocscope::snapshot& rows) const;
 
 private:

@@ -22,7 +22,7 @@ bool is_executable(const std::string& path) {
            ::access(path.c_str(), X_OK) == 0;
 }
 
-// The program after "#!"; "" when the file is no script.
+// The program after "#!"; "" if the file is not a script.
 std::string interpreter_of(std::istream& file) {
     std::string line;
     std::getline(file, line);
@@ -33,7 +33,7 @@ std::string interpreter_of(std::istream& file) {
     return interpreter;
 }
 
-// What the loader reads of a program. Where the file cannot be read, the loader will say so.
+// What the loader reads of a program. If the file cannot be read, the loader will say so.
 class program_image {
 public:
     program_image(std::istream& file, const Elf64_Ehdr& header) : file_(file) {
@@ -57,7 +57,8 @@ public:
         return {};
     }
 
-    // All names that other modules see, and those of the libraries it needs, each between zeros.
+    // The names that other modules can see, and those of the libraries that the program needs, each
+    // between two zero bytes.
     std::string dynamic_names() {
         std::uint64_t address = 0;
         std::uint64_t size = 0;
@@ -98,7 +99,7 @@ private:
     std::vector<Elf64_Phdr> segments_;
 };
 
-// A sanitizer has a malloc of its own, and demands to be the first library.
+// A sanitizer has a malloc of its own, and its library must be the first one.
 std::string why_not_by_sanitizer(const std::string& names) {
     const char* const marks[][2] = {
         {"libasan.so", "AddressSanitizer"}, {"__asan_init", "AddressSanitizer"},
@@ -144,12 +145,11 @@ std::string find_program(const std::string& command) {
 
 namespace {
 
-// A script that an interpreter runs may itself be the interpreter of another one: so many times, as
-// the kernel has it.
+// The interpreter of a script may be a script itself. The kernel allows this many in a row.
 constexpr int most_interpreters = 5;
 
 std::string why_not_preloadable_behind(const std::string& path, int interpreters) {
-    // The kernel will refuse anything else, and a FIFO would be waited for.
+    // The kernel will refuse other files. Opening a FIFO would wait for its writer.
     if (interpreters > most_interpreters || !is_executable(path)) return {};
     std::ifstream file{path, std::ios::binary};
     Elf64_Ehdr header = {};
@@ -170,7 +170,7 @@ std::string why_not_preloadable_behind(const std::string& path, int interpreters
         return "is statically linked, so no library can be loaded into it. Link it dynamically, or"
                " compile it with <allocscope/define_once/operator_new_delete.hpp>";
     }
-    // This loader ends a program when it cannot load what is preloaded.
+    // This loader ends a program if it cannot load a library in LD_PRELOAD.
     if (image.loader().find("/ld-musl-") != std::string::npos) {
         return "is linked with musl, and the library to load needs glibc. Link it with glibc";
     }

@@ -6,11 +6,11 @@
 
 namespace allocscope_tools {
 
-// The file that a command is, along PATH; "" when there is none.
+// The file that a command runs, found along $PATH; "" if there is none.
 std::string find_program(const std::string& command);
 
-// Why nothing can be preloaded into the program, as half a sentence about it; "" when it can, or
-// when that cannot be found out. Of a script its interpreter is what counts.
+// Why no library can be preloaded into the program, as the second half of a sentence; "" if one
+// can, or if that is unknown. For a script, its interpreter is looked at.
 std::string why_not_preloadable(const std::string& file);
 
 }  // namespace allocscope_tools

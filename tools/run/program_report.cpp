@@ -74,8 +74,8 @@ void program_report::add(const memory_moment& memory) {
     }
 }
 
-// Of the first program as it was typed; the others have been started by it. Its arguments may be
-// secret, and reports are passed on.
+// The first program as the user typed it. The others were started by it, so only their paths are
+// known. Arguments are left out unless asked for: they may be secret, and reports are passed on.
 std::string program_report::command_line() const {
     if (index_ != 0) return program_.path;
     if (!wanted_.includes_arguments) return wanted_.command[0];
@@ -160,7 +160,7 @@ void program_report::write() const {
             path_.empty() ? allocscope::detail::try_write(body, rows, STDERR_FILENO, error)
                           : allocscope::detail::try_write(body, rows, path_, error);
         const auto* const text = allocscope::detail::format_named("text");
-        // The program may have run for hours: what it did is not lost with the file.
+        // The program may have run for hours: its report must not be lost with the file.
         const bool is_shown_instead = !is_written && !path_.empty();
         if (!is_written) {
             refuse("run", error + (is_shown_instead ? "; the report follows as text" : ""));

@@ -15,13 +15,13 @@
 
 namespace allocscope_tools {
 
-// Where the reports go. Two programs get two files: the second "PATH.2".
+// Where the reports go. Each program gets a file of its own: "PATH", "PATH.2" and so on.
 class output_paths {
 public:
     output_paths(const std::string& pattern, const recording_file& file)
         : pattern_(pattern), file_(file) {}
 
-    // Of a program that has begun; "" when the report goes to stderr.
+    // The path for a program that has begun; "" if its report goes to stderr.
     std::string path_of(std::uint32_t index);
 
 private:
@@ -33,8 +33,8 @@ private:
     std::map<std::string, int> times_;
 };
 
-// Each report is made by a process of its own: it takes over the memory of the recorded one, and
-// whatever is wrong with that ends with it.
+// Each report is made by a process of its own. That process takes over the memory of the recorded
+// one, and if this memory is damaged, only that process fails.
 class program_report {
 public:
     program_report(const run_options& wanted, const recording_file& file, std::uint32_t index,
@@ -42,19 +42,19 @@ public:
 
     // What was alive at earlier moments, for the time series of the report.
     void add(const std::vector<allocscope::snapshot::moment>& moments);
-    // When its memory was largest so far. The last look of the program itself may be at more.
+    // The moment at which its memory was largest so far. The program's own last look may find more.
     void add(const memory_moment& memory);
     void add(const names_of_threads& threads) { facts_.threads = threads; }
-    // From now on `end_asked` is called while a report is made. When it returns the number of a
-    // signal, the report is given up.
+    // From now on, `end_asked` is called again and again while a report is made. If it returns the
+    // number of a signal, the report is given up.
     void stop_when(const std::function<int()>& end_asked) { end_asked_ = end_asked; }
-    // What is alive now. False: it could not be found out.
+    // Finds out what is alive now. Returns false if that failed.
     bool measure(allocscope::snapshot::moment& into) const;
 
     void write() const;
-    // A picture of the rows that there are now.
+    // Draws a picture of the present rows.
     void draw(const live_view& view) const;
-    // The line that is shown on a terminal while the program runs.
+    // Writes the line that a terminal shows while the program runs.
     void write_progress() const;
 
 private:

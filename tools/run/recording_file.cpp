@@ -27,7 +27,8 @@ using allocscope::detail::recording_request;
 using allocscope::detail::recording_step;
 using allocscope::detail::segment_offset;
 
-// A limit of file sizes (ulimit -f) is not meant for memory; the program gets it back.
+// Lifts the limit of file sizes (ulimit -f), which is not meant for memory. The program gets it
+// back.
 class without_file_size_limit {
 public:
     without_file_size_limit() {

@@ -11,16 +11,16 @@
 namespace allocscope_tools {
 
 struct recorded_program {
-    std::string path;             // of its file; "" when it is not known
-    std::string refusal;          // why nothing was recorded; "" when something was
+    std::string path;             // the path of its file; "": unknown
+    std::string refusal;          // why it was not recorded; "": it was recorded
     std::int32_t process_id = 0;  // 0: it has only just begun
-    bool has_last_look = false;   // whether it was looked at before it ended
+    bool has_last_look = false;   // it has looked at its memory at its end
     allocscope::detail::memory_look last_look;
 };
 
 class recording_file {
 public:
-    // `error` says why it could not be made.
+    // If the file could not be made, `error` says why.
     recording_file(const allocscope::options& wanted, bool follows_children, bool explains_memory,
                    std::string& error);
     ~recording_file();
@@ -28,16 +28,16 @@ public:
     recording_file& operator=(const recording_file&) = delete;
 
     int descriptor() const { return descriptor_; }
-    // In the child that is to become the program.
+    // Call it in the child that becomes the program.
     void name_process();
-    // How many programs found no room in the file.
+    // How many programs had no room in the file.
     std::uint32_t programs_left_out() const;
-    // Forked children that could not be recorded, as memory or descriptors were refused to them.
+    // How many forked children could not be recorded, because they got no memory or descriptors.
     std::uint32_t children_refused() const;
-    // How many programs have recorded, or tried to.
+    // How many programs recorded, or tried to.
     std::uint32_t program_count() const;
     recorded_program program(std::uint32_t index) const;
-    // Gives the memory of what was recorded back.
+    // Gives back the memory of a recording.
     void forget(std::uint32_t index);
 
 private:

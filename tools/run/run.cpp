@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char* library_name = "liballocscope_preload.so";
 
-// A library that another user can change must not come into a program.
+// A library that another user can change must not be loaded into a program.
 std::string why_not_trusted(const std::string& library) {
     struct stat about;
     if (::stat(library.c_str(), &about) != 0) return std::strerror(errno);
@@ -50,7 +50,7 @@ std::string own_folder() {
     return file.substr(0, file.rfind('/'));
 }
 
-// The folder of the library, relative to this program: beside it, or as it is installed.
+// The folder of the library: that of this program, or the one where it is installed.
 std::string library_folder(std::string& error) {
     const std::string own = own_folder();
     std::string looked_at;
@@ -75,14 +75,15 @@ std::string preload_before() {
     return value != nullptr ? value : "";
 }
 
-// A way to "/" that glibc's loader finds and musl's does not: glibc replaces $LIB. musl's loader
-// ends a program when it can open the library and cannot load it, and ignores what it cannot open.
-// "" where there is no such way: then a program of musl that a recorded one starts cannot run.
+// A path to "/" that glibc's loader can follow and musl's cannot: glibc replaces $LIB. musl's
+// loader ignores a library that it cannot open, but ends a program if it can open the library and
+// cannot load it. "" if there is no such path: then no recorded program can start a program of
+// musl.
 std::string way_of_glibc() {
     const std::string folder = "/usr/$LIB";
     static_cast<void>(::dlerror());
     if (::dlopen((folder + "/").c_str(), RTLD_LAZY) != nullptr) return {};
-    const char* const message = ::dlerror();  // begins with the path that the loader has tried
+    const char* const message = ::dlerror();  // begins with the path that the loader tried
     const std::string tried{message != nullptr ? message : ""};
     struct stat about;
     const std::string found = tried.substr(0, tried.find("/:"));
@@ -92,7 +93,8 @@ std::string way_of_glibc() {
     return way;
 }
 
-// What LD_PRELOAD is to be: the library first, so that its malloc is the one that is found.
+// The new value of LD_PRELOAD. The library comes first, so that its malloc is the one that is
+// found.
 std::string preload_value(const std::string& folder, const recording_file& file) {
     recording_place place;
     place.process = static_cast<std::uint32_t>(::getpid());
@@ -130,7 +132,8 @@ public:
         if (program.process_id() < 0) {
             return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error);
         }
-        // Whoever reads stderr may go (`2>&1 | head`). The program's end and exit code come first.
+        // The reader of stderr may end early (`2>&1 | head`). That must not end this command before
+        // it has waited for the program.
         std::signal(SIGPIPE, SIG_IGN);
         watch(program, file);
         end_asked_ = [&program] { return program.end_asked(0.1); };
@@ -149,7 +152,7 @@ private:
         const std::chrono::duration<double> period{wanted_.every_seconds > 0 ? wanted_.every_seconds
                                                                              : usual_refresh};
         std::unique_ptr<live_view> view;
-        // A program that may read from the terminal gets all that is typed there.
+        // A program that can read from the terminal gets everything that is typed there.
         if (wanted_.is_live) view = std::make_unique<live_view>(::isatty(STDIN_FILENO) == 0);
         clock::time_point reported = clock::now();
         clock::time_point names_due = reported;
@@ -192,10 +195,10 @@ private:
         }
     }
 
-    // For the time series of the reports, and where the memory is when it is largest.
+    // Notes the time series of the reports, and where the memory was when it was largest.
     void note_moments(const recording_file& file, const char* mark) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (is_reported(i)) continue;  // and forgotten
+            if (is_reported(i)) continue;  // its memory was given back
             const recorded_program program = file.program(i);
             if (program.process_id == 0) continue;  // it has only just begun, or got no memory
             allocscope::snapshot::moment now{};
@@ -206,7 +209,7 @@ private:
         }
     }
 
-    // When there are many points, every second one without a mark goes.
+    // If there are too many points, every second one without a mark is dropped.
     static void add_moment(std::vector<allocscope::snapshot::moment>& all,
                            const allocscope::snapshot::moment& now) {
         constexpr std::size_t most_moments = 4096;
@@ -238,16 +241,16 @@ private:
         report.write();
     }
 
-    // What ended programs have recorded takes memory, so it is reported soon.
+    // The recordings of ended programs take memory, so they are reported soon.
     void report_ended(recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (is_reported(i)) continue;                // and forgotten
+            if (is_reported(i)) continue;                // its memory was given back
             if (file.program(i).process_id == 0) break;  // it has only just begun
             if (has_ended(file, i)) report_last(file, i);
         }
     }
 
-    // A zombie has not; whoever has the same number later on has not either.
+    // Returns false for a zombie, and if another process has got the number by now.
     static bool has_ended(const recording_file& file, std::uint32_t index) {
         const std::int32_t process_id = file.program(index).process_id;
         return ::kill(process_id, 0) != 0 && errno == ESRCH;
@@ -255,7 +258,7 @@ private:
 
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
 
-    // The one that began last of those that are not reported and forgotten.
+    // The program that began last, of those that have not been reported and forgotten.
     std::uint32_t newest(const recording_file& file) const {
         std::uint32_t index = file.program_count() - 1;
         while (index != 0 && is_reported(index)) --index;
@@ -275,7 +278,7 @@ private:
 
     void report_running(const recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            // Why a program is not recorded is said once, at the end.
+            // The reason why a program was not recorded is printed once, at the end.
             if (is_reported(i) || !file.program(i).refusal.empty()) continue;
             write_report(file, i);
         }
@@ -319,7 +322,7 @@ private:
         }
     }
 
-    // As it was typed.
+    // The file as the user typed it.
     const std::string& executed_file() const {
         return wanted_.file.empty() ? wanted_.command[0] : wanted_.file;
     }
@@ -334,9 +337,9 @@ private:
     }
 
     const run_options& wanted_;
-    std::string name_of_signal_;  // that asks for a report
-    std::string why_not_;         // the library is not put into the program; "" when it is
-    std::string no_memory_;       // why there is none to record into; the program runs all the same
+    std::string name_of_signal_;  // the signal that asks for a report
+    std::string why_not_;         // why the library cannot be loaded into the program; "": it can
+    std::string no_memory_;       // why there is no memory to record into; the program still runs
     bool has_progress_ = false;
     std::unique_ptr<output_paths> paths_;
     std::vector<bool> reported_;

@@ -98,7 +98,7 @@ std::string read_frames(const std::string& text, run_options& into) {
     return problem;
 }
 
-// The program may run for hours, so it does not begin when its report has no place to go.
+// The program may run for hours, so it must not begin if its report cannot be written.
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
     if (text.empty()) return "--output is empty; it must be a path";
@@ -169,7 +169,7 @@ std::string read_live(const std::string& text, run_options& into) {
            "it";
 }
 
-// Of options without a value; a variable has one.
+// Reads an option without a value. In the environment it has one.
 std::string read_flag(const char* variable, const std::string& text, bool& into) {
     into = text == "1";
     if (text == "1" || text == "0") return {};
@@ -224,7 +224,7 @@ const option* find_option(const std::string& name) {
     return nullptr;
 }
 
-// By the ending of the path.
+// Chooses the format by the ending of the path.
 std::string choose_format(run_options& into) {
     const std::string& path = into.output;
     const report_format* fitting = allocscope::detail::format_of_path(path.c_str());
@@ -242,7 +242,7 @@ std::string choose_format(run_options& into) {
     return {};
 }
 
-// What was asked for must go together.
+// Refuses options that contradict each other.
 std::string check_format(const run_options& wanted) {
     if (wanted.record.details && wanted.record.record != recording::exact) {
         return "--details needs every allocation with its stack; leave --record out";
@@ -252,7 +252,7 @@ std::string check_format(const run_options& wanted) {
            "\", which is not text; --output must say where to write it";
 }
 
-// Where sources are, which is read where types are named: types/source_cache.hpp.
+// Checks the variable that says where sources are. types/source_cache.hpp reads it later.
 std::string check_sources() {
     const char* value = ::secure_getenv("ALLOCSCOPE_SOURCES");
     std::string rest = value != nullptr ? value : "";
@@ -296,7 +296,7 @@ private:
         if (std::strcmp(wanted.name, "--format") == 0) has_format_ = true;
     }
 
-    // What is wrong with it names the variable, because nobody has typed the option.
+    // An error names the variable, because nobody has typed the option.
     void take_variable(const option& wanted, const std::string& value) {
         if (!problem_.empty()) return;
         take(wanted, value);

@@ -1,4 +1,4 @@
-// run_options.hpp - what `allocscope run` is asked for.
+// run_options.hpp - the options of `allocscope run`.
 #ifndef ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP
 #define ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP
 
@@ -22,19 +22,19 @@ struct run_options {
     bool is_summary = false;
     bool explains_memory = false;
     bool includes_arguments = false;  // the report has the whole command line
-    bool is_live = false;             // a screen of what is alive, instead of reports meanwhile
+    bool is_live = false;             // show a screen while it runs, instead of reports
     double every_seconds = -1;        // < 0: only at the end
     int report_signal = 0;            // 0: none
-    std::string file;                 // what is executed when it is not command[0] along PATH
+    std::string file;                 // the file to execute; "": command[0] along $PATH
     arguments library_frames;         // patterns: see types/frame_rule.hpp
     arguments command;
 };
 
-// "" or what is wrong, with the remedy. What the environment says (ALLOCSCOPE_RECORD and the like)
-// counts where the words say nothing.
+// Returns "", or what is wrong and how to correct it. A variable (ALLOCSCOPE_RECORD and the like)
+// counts if the words do not have the option.
 std::string read_run_options(const arguments& words, run_options& into);
 
-// "--help" among the options: not behind the command, and not as the value of another option.
+// Whether --help is among the options: not after the command, and not the value of another option.
 bool asks_for_run_help(const arguments& words);
 
 }  // namespace allocscope_tools

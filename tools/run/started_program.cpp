@@ -15,8 +15,8 @@ namespace allocscope_tools {
 
 namespace {
 
-// All that a program may be sent to make it do something. The others stop or kill this process as
-// they would kill the program, or are caused by its own faults.
+// The signals that people send to a program to make it do something. The others stop or kill this
+// process as they would the program, or are caused by its own faults.
 constexpr int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGTERM,
                              SIGCONT, SIGALRM, SIGIO,   SIGPWR,  SIGWINCH, SIGURG};
 
@@ -27,7 +27,6 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     return pointers;
 }
 
-// Of the monotonic clock.
 double seconds_now() {
     timespec now;
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -50,7 +49,7 @@ started_program::started_program(const program_order& order, int report_signal, 
     if (report_signal != 0) ::sigaddset(&signals_, report_signal);
     ::sigaddset(&signals_, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
-    // An ignored SIGCHLD, which is inherited, would let the program's exit code go.
+    // If SIGCHLD is ignored, which is inherited, the kernel throws the program's exit code away.
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &usual, &child_before_);
@@ -98,7 +97,7 @@ void started_program::execute(const program_order& order, int report_to) {
 }
 
 void started_program::pass_on(const siginfo_t& signal) {
-    // What the kernel sends itself, as for Ctrl-C, it sends to the whole foreground group.
+    // The kernel sends its own signals, such as that of Ctrl-C, to the whole foreground group.
     if (signal.si_code == SI_KERNEL) return;
     ::kill(process_id_, signal.si_signo);
 }

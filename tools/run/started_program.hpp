@@ -13,16 +13,16 @@ namespace allocscope_tools {
 
 struct program_order {
     std::vector<std::string> words;          // the command and its arguments
-    std::string file;                        // what is executed; "" means words[0] along PATH
+    std::string file;                        // the file to execute; "": words[0] along $PATH
     std::string preload;                     // the whole value of LD_PRELOAD
     std::function<void()> before_execution;  // in the new process
 };
 
-// While one lives, signals sent to this process are passed on to the program. Those that the
-// terminal sends reach the program by themselves.
+// While such an object lives, signals to this process are passed on to the program. Signals of the
+// terminal reach the program by themselves.
 class started_program {
 public:
-    // `report_signal`: is not passed on, but reported by wait(); 0: none.
+    // `report_signal` is not passed on; wait() reports it. 0: there is none.
     started_program(const program_order& order, int report_signal, std::string& error);
     ~started_program();
     started_program(const started_program&) = delete;
@@ -33,11 +33,11 @@ public:
     event wait(double seconds);
 
     pid_t process_id() const { return process_id_; }
-    // After event::ended: the signal that asks this process to end, too, or 0. Waits for one for
-    // up to `seconds`, less when a child of this process ends. Signals that come within a second of
-    // the program's end are ignored: they were meant for the program.
+    // After event::ended: the signal that asks this process to end, too, or 0. Waits up to
+    // `seconds` for one, or until a child of this process ends. Signals within a second of the
+    // program's end are ignored, because they were meant for the program.
     int end_asked(double seconds);
-    // After event::ended, as a shell has it: 128 + n when signal n ended the program.
+    // After event::ended: the exit code as in a shell, 128 + n if signal n ended the program.
     int exit_code() const;
 
 private:

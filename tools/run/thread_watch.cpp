@@ -17,7 +17,7 @@ namespace {
 
 using namespace allocscope::detail;
 
-// More are not read at a time, so that a program with very many threads costs little.
+// At most so many names are read at a time, so that a program with very many threads costs little.
 constexpr std::size_t most_reads = 1024;
 
 // A segment, seen from outside.
@@ -52,9 +52,9 @@ public:
         const void* const copy = mapped_ + process_offset;
         return seen(static_cast<const process_state*>(copy)->threads.load(memory_order::acquire));
     }
-    // A list with more states has a loop.
+    // If a list is longer, it has a loop.
     std::size_t most_threads() const { return bytes_ / sizeof(thread_state); }
-    // Null: there is none, or it is not in the segment.
+    // Returns null if the address is null or not in the segment.
     const thread_state* seen(const thread_state* address) const {
         const auto of = reinterpret_cast<std::uintptr_t>(address);
         const bool is_inside = of >= address_ + lasting_offset && of % alignof(thread_state) == 0 &&
@@ -95,7 +95,7 @@ void thread_watch::look(const recording_file& file, std::uint32_t index) {
         if (!state->is_taken.load(memory_order::acquire) || task <= 0) continue;
         --left;
         const std::string name = name_now(segment.process_id(), task);
-        // Meanwhile the state, or the number of the thread, may have become another's.
+        // The state, or the number of the thread, may belong to another thread by now.
         const bool is_same = static_cast<std::uint32_t>(state->instance.load()) == instance &&
                              state->is_taken.load(memory_order::acquire);
         if (is_same && !name.empty() && name != usual) names[instance] = name;

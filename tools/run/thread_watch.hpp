@@ -10,13 +10,13 @@
 
 namespace allocscope_tools {
 
-// By the instance of the thread (state/thread_state.hpp).
+// The names, by the instance of the thread (state/thread_state.hpp).
 using names_of_threads = std::map<std::uint32_t, std::string>;
 
-// The recorded program makes no system call for this: the recording says which threads there are,
-// and their names are read in /proc from outside, every now and then. A thread that has ended
-// keeps the last name that was seen. One that ended before anybody looked has none. A thread that
-// nobody has named has the name of the program, which says nothing: it is left out.
+// The recorded program makes no system call for this. The recording lists its threads, and the
+// command reads their names in /proc now and then. A thread that has ended keeps the last name that
+// was seen; one that ended before it was seen has none. A thread that was never named has the name
+// of the program, which says nothing and is left out.
 class thread_watch {
 public:
     // Looks at the threads of a program that may still run.

@@ -43,7 +43,8 @@ int print_help(const char* first, bool is_histogram = false) {
     return exit_fine;
 }
 
-// Reads the words and loads what they name. False: it has been said what is wrong.
+// Reads the words and loads the files that they name. Returns false after it has printed what is
+// wrong.
 bool has_loaded(const char* verb, const arguments& words, std::size_t least_files,
                 std::size_t most_files, show_request& asked, shown_snapshot& shown) {
     asked.is_difference = most_files == 2;
@@ -58,7 +59,8 @@ bool has_loaded(const char* verb, const arguments& words, std::size_t least_file
     return error.empty();
 }
 
-// A text report says it in its head. The tables have none, and stdout has nothing but the table.
+// Prints the losses to stderr. A text report has them in its head, but a table has no head, and
+// stdout gets only the table.
 void say_losses(const char* verb, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -74,7 +76,7 @@ int print_shown(const char* verb, const show_request& asked, const shown_snapsho
     return exit_fine;
 }
 
-// As a whole number, in a difference with its sign; "~" says that it is an estimate.
+// A whole number, with its sign in a difference; "~" before it if it is an estimate.
 std::string number_text(std::uint64_t number, const allocscope::snapshot& of) {
     const bool is_sampled = of.info().record == allocscope::recording::sampled;
     return (is_sampled ? "~" : "") + std::to_string(static_cast<std::int64_t>(number));
@@ -112,7 +114,7 @@ int diff(const arguments& words) {
     return print_shown("diff", asked, shown);
 }
 
-// The columns are those of Rubinius' histo, with the type for the class.
+// The columns are those of Rubinius' histo, with the type in place of the class.
 int histogram(const arguments& words) {
     if (asks_for_help(words)) {
         return print_help(

@@ -19,7 +19,7 @@ using allocscope::detail::sourced_snapshot;
 using allocscope::detail::stack_source;
 using allocscope::detail::wanted_parts;
 
-// One of the words of a list. `names` says them all.
+// A word of a list, and what it stands for.
 template <class Value>
 struct named_value {
     const char* name;
@@ -151,16 +151,16 @@ bool chooses_stacks(const show_request& asked) {
            asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
 }
 
-// What is filtered or summed is made of stacks.
+// Filters and sums are computed from stacks.
 bool needs_stacks(const show_request& asked) {
     return asked.as != shown_as::rows || chooses_stacks(asked);
 }
 
-// How many rows, from the first, show their frames.
+// How many rows, from the first one, need their frames.
 std::size_t framed_rows(const show_request& asked) {
     if (asked.text.frames == 0 || asked.as != shown_as::rows) return 0;
     if (asked.text.sort != allocscope::row_order::objects) return allocscope::detail::every_row;
-    return asked.text.rows;  // they are the first
+    return asked.text.rows;  // the file has the rows in this order
 }
 
 wanted_parts parts_of_files(const show_request& asked) {
@@ -168,14 +168,15 @@ wanted_parts parts_of_files(const show_request& asked) {
     wanted.has_stacks = needs_stacks(asked) || (asked.files.size() > 1 && !asked.is_difference);
     wanted.framed_rows = chooses_stacks(asked) ? 0 : framed_rows(asked);
     if (asked.files.size() > 1) {
-        // Which rows will be the first is not known yet. They are the same where their paths are.
+        // Which rows will come first is not known yet. Rows of several files are the same row if
+        // the paths of their files are equal.
         if (wanted.framed_rows != 0) wanted.framed_rows = allocscope::detail::every_row;
         wanted.has_user_frames = true;
     }
     return wanted;
 }
 
-// Adds a file. "" or why it cannot be read.
+// Adds a file. Returns "", or why it cannot be read.
 std::string load_file(const std::string& file, const wanted_parts& wanted, shown_snapshot& into,
                       sourced_snapshot& made) {
     std::string error;
@@ -189,7 +190,7 @@ std::string load_file(const std::string& file, const wanted_parts& wanted, shown
     return {};
 }
 
-// "" or what was asked for and is not in the snapshot of this file.
+// Returns "", or what the user asked for that the snapshot in this file does not have.
 std::string what_is_missing(const show_request& asked, const std::string& file,
                             const sourced_snapshot& of) {
     const bool is_of_details =
@@ -214,14 +215,14 @@ std::string what_is_missing(const show_request& asked, const std::string& file,
     return {};
 }
 
-// What is more in the second file than in the first.
+// Loads the second file minus the first.
 std::string load_difference(const show_request& asked, shown_snapshot& into) {
     const wanted_parts wanted = parts_of_files(asked);
     sourced_snapshot earlier;
     sourced_snapshot later;
     std::string error = load_file(asked.files[0], wanted, into, earlier);
     if (error.empty()) error = load_file(asked.files[1], wanted, into, later);
-    // What is of no window has nothing that could be missing from a difference.
+    // A snapshot of no window is empty, so it lacks nothing that a difference needs.
     using allocscope::detail::is_of_no_window;
     if (error.empty() && !is_of_no_window(earlier.rows)) {
         error = what_is_missing(asked, asked.files[0], earlier);
@@ -258,7 +259,7 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
         if (into.order == stack_value::live_bytes) {
             into.text.sort = allocscope::row_order::bytes;
         } else if (into.order != stack_value::live_objects) {
-            into.as = shown_as::groups;  // rows have only what is alive
+            into.as = shown_as::groups;  // rows have numbers only of live objects
         }
     }
     if (into.as == shown_as::groups && into.text.frames != 0) {

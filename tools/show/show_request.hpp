@@ -1,4 +1,4 @@
-// show_request.hpp - what is to be shown of saved snapshots, for show, diff and histogram.
+// show_request.hpp - what show, diff and histogram shall show of saved snapshots.
 #ifndef ALLOCSCOPE_TOOLS_SHOW_SHOW_REQUEST_HPP
 #define ALLOCSCOPE_TOOLS_SHOW_SHOW_REQUEST_HPP
 
@@ -20,36 +20,37 @@ struct show_request {
     allocscope::group_key key = allocscope::group_key::place;
     allocscope::stack_value order = allocscope::stack_value::live_bytes;
     bool has_order = false;
-    bool has_two_tables = false;              // were asked for
-    std::string frame, type, module, thread;  // parts of names; "" is any
-    allocscope::stack_filter filter;          // the numbers of it
+    bool has_two_tables = false;              // two tables were asked for
+    std::string frame, type, module, thread;  // parts of names; "": any name
+    allocscope::stack_filter filter;          // only its numbers are set
     arguments files;
-    bool is_difference = false;  // of two files, what the second has more
+    bool is_difference = false;  // the second file minus the first
     bool is_histogram = false;   // a table of sums, and nothing else
 };
 
-// What was loaded. The stacks come one after the other: laid out, a million of them take more than
-// a gigabyte.
+// What was loaded. The stacks are read one after the other, because a million stacks in memory take
+// more than a gigabyte.
 struct shown_snapshot {
     allocscope::detail::sourced_snapshot of;
-    // Of the files, while something needs their stacks.
+    // The sources of the files' stacks. They must live as long as the stacks are needed.
     std::vector<std::unique_ptr<allocscope::detail::stack_source>> sources;
-    std::string note;  // what is to be said below the rows
+    std::string note;  // printed below the rows
 };
 
-// "" or what is wrong, with the remedy.
+// Returns "", or what is wrong and how to correct it.
 std::string read_show_request(const char* verb, const arguments& words, show_request& into);
 
-// The snapshots of all files as one. "" or why that cannot be.
+// Loads the snapshots of all files as one. Returns "", or why that is impossible.
 std::string load_merged(const arguments& files, const allocscope::detail::wanted_parts& wanted,
                         shown_snapshot& into);
 
-// The snapshots of the files, merged, or what is more in the second than in the first; filtered.
+// Loads the files: merged, or the second minus the first. Applies the filter. Returns "", or what
+// is wrong.
 std::string load_what_is_shown(const show_request& asked, shown_snapshot& into);
 
 allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& of);
 
-// Of load_what_is_shown() to stdout.
+// Prints what load_what_is_shown() loaded to stdout.
 void print_what_is_shown(const show_request& asked, const shown_snapshot& shown);
 
 }  // namespace allocscope_tools

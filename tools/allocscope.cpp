@@ -22,7 +22,7 @@ constexpr const char* help =
     "  run -- COMMAND     what a program allocates and leaves behind, without rebuilding it\n"
     "  show FILE...       a saved snapshot, or several merged into one\n"
     "  diff OLD NEW       what came and went between two saved snapshots\n"
-    "  histogram FILE [NEW]   objects, bytes and type, or what has changed of them\n"
+    "  histogram FILE [NEW]   objects and bytes of each type, or how they changed\n"
     "  convert IN... OUT  saved snapshots in the format of another tool, by the ending of OUT\n"
     "  compare OLD NEW    what allocates more than before; exit code 1 when something does\n"
     "\n"

@@ -103,7 +103,7 @@ std::string remark_on_split_units(arena& memory, const debug_files& files) {
     if (!debug_units{memory, files.debug}.are_split()) return {};
     if (find_package(memory, files.program, files.debug) == nullptr) {
         return "its debug information is in .dwo files, which are not where it was compiled, and "
-               "no file of its name with .dwp is beside it";
+               "there is no .dwp file of its name beside it";
     }
     if (files.are_read_always) return {};
     return "its debug information is in a .dwp file" + std::string{who_reads_it};
@@ -127,7 +127,7 @@ std::string remark_on_types(const std::string& path, bool are_read_always) {
 std::string remark_on_lines(const std::string& path, bool are_read_always) {
     arena memory;
     const object_bytes object{memory, path.c_str()};
-    if (!object.is_readable()) return "the file cannot be read: it may have gone since";
+    if (!object.is_readable()) return "the file cannot be read: it may have been removed since";
     if (object.has(".debug_info")) {
         const bool is_packed = is_zstd(memory, object, *object.find(".debug_info"));
         if (is_packed && !(are_read_always && has_library(zstd_library))) {

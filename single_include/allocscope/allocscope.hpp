@@ -39040,8 +39040,8 @@ inline bool write_heaptrack_body(format_job& job) {
     }
     if (sum_of_stacks(job).allocations > most_heaptrack_events) {
         return job.refuse(
-            "heaptrack's format has a line for each allocation, and these are more than 100"
-            " million; the other formats hold sums");
+            "heaptrack's format has a line for each allocation, and there are more than"
+            " 100 million; the other formats hold sums");
     }
     heaptrack_file{job}.write();
     return true;
@@ -39077,7 +39077,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-S4Jt4W3q6KZspSB4BaE6FnI8da5QgGQmWmoe1K6YD7s=';
+script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
 style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -39236,14 +39236,14 @@ id="types_text" class="quiet"></span></div> <canvas id="types" tabindex="0" role
 aria-roledescription="treemap" aria-label="Types: arrow keys move, Enter searches for the type"
 aria-describedby="spoken"></canvas> </section> </div> <footer id="foot" class="quiet"></footer>
 </div> <div id="tip" role="tooltip" hidden></div> <dialog id="help" aria-labelledby="help_title">
-<h2 id="help_title">How to read this page</h2> <p>Each box of the chart is a call. Its width is
-what was allocated in it and in what it called; the boxes below it are those calls, the last one is
-the type. Click a box to look only at it: the table and the types then show what is under it. Click
-a place in the table to see only its stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a
-pattern/</code>, a place such as <code>parser.cpp:12</code>, or begin with <code>type:</code>,
-<code>file:</code>, <code>function:</code> or <code>module:</code>.</p> <form
-method="dialog"><button id="help_close">Close</button></form> </dialog> <script
-type="application/json"
+<h2 id="help_title">How to read this page</h2> <p>Each box of the chart is a call, and the last box
+of a stack is the type. The width of a box shows how much was allocated in the call and in
+everything that it called; the boxes below it are those calls. Click a box to zoom in: the table
+and the types then show only what is under it. Click a place in the table to see only its
+stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a pattern/</code>, a place such as
+<code>parser.cpp:12</code>, or begin with <code>type:</code>, <code>file:</code>,
+<code>function:</code> or <code>module:</code>.</p> <form method="dialog"><button
+id="help_close">Close</button></form> </dialog> <script type="application/json"
 id="data">)page";
 
 constexpr char page_after_data[] = R"page(</script>
@@ -40928,7 +40928,7 @@ several(data.rows_alive[0], 'object', 'objects') + ' with ' + bytes(data.rows_al
 const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
 data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
 note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
-bytes(data.rows_alive[1]) + '; where the rest was allocated is not known.'); }
+bytes(data.rows_alive[1]) + '; it is not known where the rest was allocated.'); }
 function write_families() { if (data.families.length === 0) return; const table = element('table');
 const head = element('tr');
 for (const name of ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects',
@@ -40946,8 +40946,8 @@ by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
 if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
 if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
 if (data.is_backwards) {
-note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
-' \u2212 has come.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
+note('Attention: the later snapshot was subtracted from the earlier one: + is what has gone,' +
+' \u2212 what is new.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
 card_of('Alive', totals.live_bytes, totals.live_objects),
 card_of('Allocated', totals.bytes_allocated, totals.allocations),
 card_of('Freed', totals.bytes_freed, totals.frees),
@@ -40970,13 +40970,14 @@ by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB i
 function chart_words() {
 if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';
 if (data.record === 'counters') {
-return 'This window only counted: which code allocated is not known.'; } if (stack_count !== 0) {
-if (whole[state.metric] !== 0) return ''; const word = metrics[state.metric].word;
+return 'This window only counted: it is not known which code allocated.'; }
+if (stack_count !== 0) { if (whole[state.metric] !== 0) return '';
+const word = metrics[state.metric].word;
 return is_difference ? 'No place has changed its ' + word + '.' : 'There are no ' + word + '.'; }
 if (data.is_filtered) return 'No place matches the request.';
 if (is_sampled) return 'No sample is alive.'; if (is_difference) return 'No place has changed.';
 return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
-: 'Where the objects that are alive were allocated was not recorded.'; }
+: 'It was not recorded where the live objects were allocated.'; }
 
 const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'file', tree: null,
 zoom: 0, history: [], place: -1, of_thread: null, wanted: null, search: new finder(''),
@@ -41201,7 +41202,7 @@ if (column.is_life) { const life = Math.round(life_of(p));
 const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
 const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
 cell.title = exact(life) + ' \u00b5s, ' +
-(is_difference ? 'of all objects together' : 'those that are alive until now'); return cell; }
+(is_difference ? 'of all objects together' : 'a live object counts until now'); return cell; }
 const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);

@@ -81,7 +81,7 @@ def reads_package_files(recorder, folder, compiler):
     unit, package = folder / "forms.dwo", folder / "forms.dwp"
     run("dwp", unit, "-o", package)
     unit.unlink()
-    needs(recorder, program, package, "no file of its name with .dwp is beside it")
+    needs(recorder, program, package, "there is no .dwp file of its name beside it")
 
 
 def reads_supplementary_files(recorder, folder, compiler):

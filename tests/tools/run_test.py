@@ -705,7 +705,7 @@ int main(int argc, char** argv) {
     assert parts["free_blocks"] == 0, parts
     for how in ("_exit", "fork"):
         done = recorder.run([program, how], "--memory")
-        assert "parts: where its memory was is not known" in done.stderr, done.stderr
+        assert "parts: it is not known where its memory was" in done.stderr, done.stderr
         assert "resident memory" not in done.stderr
     done = recorder.run([program, "return"], env={**os.environ, "ALLOCSCOPE_MEMORY": "1"})
     assert "\nresident memory  " in done.stderr, done.stderr

@@ -435,7 +435,8 @@ def keeps_a_time_series(recorder, show, folder):
     assert "alive over time" in show("show", path)
     change = show("diff", path, path)
     assert "alive over time  " not in change, change
-    assert f"a difference has nothing alive over time; allocscope show {path} has it" in change
+    remark = f"a difference has no line of what was alive over time; allocscope show {path} has one"
+    assert remark in change, change
 
 
 def main():

@@ -87,7 +87,7 @@ function number_cell(p, column) {
     const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
     const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
     cell.title = exact(life) + ' \u00b5s, ' +
-        (is_difference ? 'of all objects together' : 'those that are alive until now');
+        (is_difference ? 'of all objects together' : 'a live object counts until now');
     return cell;
   }
   const m = metric_of(column);

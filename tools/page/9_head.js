@@ -84,7 +84,7 @@ function note_missing_rows() {
                       data.rows_alive[1] === totals.live_bytes[0];
   if (data.record !== 'exact' || is_complete) return;
   note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
-       bytes(data.rows_alive[1]) + '; where the rest was allocated is not known.');
+       bytes(data.rows_alive[1]) + '; it is not known where the rest was allocated.');
 }
 
 function write_families() {
@@ -119,8 +119,8 @@ function write_head() {
   if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
   if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
   if (data.is_backwards) {
-    note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
-         ' \u2212 has come.');
+    note('Attention: the later snapshot was subtracted from the earlier one: + is what has gone,' +
+         ' \u2212 what is new.');
   }
   const totals = data.totals;
   if (has_totals) {
@@ -158,7 +158,7 @@ function write_head() {
 function chart_words() {
   if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';
   if (data.record === 'counters') {
-    return 'This window only counted: which code allocated is not known.';
+    return 'This window only counted: it is not known which code allocated.';
   }
   if (stack_count !== 0) {
     if (whole[state.metric] !== 0) return '';
@@ -169,5 +169,5 @@ function chart_words() {
   if (is_sampled) return 'No sample is alive.';
   if (is_difference) return 'No place has changed.';
   return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
-    : 'Where the objects that are alive were allocated was not recorded.';
+    : 'It was not recorded where the live objects were allocated.';
 }

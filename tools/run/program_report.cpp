@@ -177,9 +177,9 @@ void program_report::write() const {
 
 void program_report::say_no_memory() const {
     refuse("run", name_of(program_) +
-                      ": where its memory was is not known: it ended without its exit handlers"
-                      " before anything looked; with --every SECONDS this command looks while it"
-                      " runs");
+                      ": it is not known where its memory was: it ended without running its exit"
+                      " handlers, and before anything looked; with --every SECONDS this command"
+                      " looks while it runs");
 }
 
 bool program_report::measure(allocscope::snapshot::moment& into) const {

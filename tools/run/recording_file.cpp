@@ -65,7 +65,8 @@ recording_file::recording_file(const allocscope::options& wanted, bool follows_c
                                bool explains_memory, std::string& error) {
     descriptor_ = ::memfd_create("allocscope", MFD_CLOEXEC);
     if (descriptor_ < 0 || !make_large(descriptor_)) {
-        error = std::string{"the memory to record into could not be made: "} + std::strerror(errno);
+        error =
+            std::string{"memory for the recording could not be created: "} + std::strerror(errno);
         return;
     }
     if (static_cast<std::uint32_t>(descriptor_) > most_recording_descriptor) {
@@ -76,7 +77,7 @@ recording_file::recording_file(const allocscope::options& wanted, bool follows_c
     if (request_ == MAP_FAILED) {
         request_ = nullptr;
         error =
-            std::string{"the memory to record into could not be mapped: "} + std::strerror(errno);
+            std::string{"memory for the recording could not be mapped: "} + std::strerror(errno);
         return;
     }
     auto* request = ::new (request_) recording_request;

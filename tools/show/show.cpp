@@ -17,8 +17,7 @@ constexpr const char* sums =
 
 constexpr const char* trees_and_stacks =
     "  --tree           the calls, from main() to those that allocate; --callers: in reverse\n"
-    "  --frames N       print N frames of the stack below each row; of a tree, N calls in each\n"
-    "                   other\n";
+    "  --frames N       print N frames of the stack below each row; in a tree, N levels of calls\n";
 
 constexpr const char* what_is_shown =
     "  --sort KEY       bytes or objects alive, allocated (bytes) or allocations; with details\n"
@@ -27,10 +26,10 @@ constexpr const char* what_is_shown =
     "  --only TEXT      stacks with TEXT in the name of a function, file, module or type\n"
     "  --type TEXT      objects with TEXT in the name of their type\n"
     "  --module TEXT    allocations of a program or library with TEXT in its name\n"
-    "  --thread TEXT    what the thread with this number, or TEXT in its name, has allocated\n"
+    "  --thread TEXT    what the thread with this number, or TEXT in its name, allocated\n"
     "  --min-bytes N    places with at least N bytes, such as 64K\n"
     "  --min-objects N  places with at least N objects\n"
-    "  --types WHICH    proven: ? for types that are not proven; source: how each type is known;\n"
+    "  --types WHICH    proven: ? for types that are not proven; source: how each type was found;\n"
     "                   all\n"
     "\n"
     "exit code: 0; 2 when a file could not be read, and stderr says why\n";
@@ -105,7 +104,7 @@ int diff(const arguments& words) {
         return print_help(
             "usage: allocscope diff [options] OLD NEW\n"
             "\n"
-            "Prints what has come (+) and gone (-) from one saved snapshot to another.\n"
+            "Prints what is new (+) and what is gone (-) in NEW, compared with OLD.\n"
             "\n");
     }
     show_request asked;
@@ -120,9 +119,9 @@ int histogram(const arguments& words) {
         return print_help(
             "usage: allocscope histogram [options] FILE [NEW]\n"
             "\n"
-            "Prints objects, bytes and type of what is alive in a saved snapshot, or what has "
-            "come\n"
-            "and gone from it to NEW; whole numbers, for other programs too. ~ marks estimates.\n"
+            "Prints how many objects and bytes of each type are alive in a saved snapshot, or how\n"
+            "these numbers changed from it to NEW. Numbers are whole, so that programs can read\n"
+            "them; ~ marks estimates.\n"
             "\n",
             true);
     }

@@ -232,8 +232,8 @@ std::string load_difference(const show_request& asked, shown_snapshot& into) {
     }
     if (!error.empty()) return error;
     if (later.rows.info().moment_count > 1) {
-        into.note = "\na difference has nothing alive over time; allocscope show " +
-                    asked.files[1] + " has it\n";
+        into.note = "\na difference has no line of what was alive over time; allocscope show " +
+                    asked.files[1] + " has one\n";
     }
     into.of = allocscope::detail::difference(later, earlier, needs_stacks(asked));
     return {};

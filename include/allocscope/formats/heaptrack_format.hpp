@@ -295,8 +295,8 @@ inline bool write_heaptrack_body(format_job& job) {
     }
     if (sum_of_stacks(job).allocations > most_heaptrack_events) {
         return job.refuse(
-            "heaptrack's format has a line for each allocation, and these are more than 100"
-            " million; the other formats hold sums");
+            "heaptrack's format has a line for each allocation, and there are more than"
+            " 100 million; the other formats hold sums");
     }
     heaptrack_file{job}.write();
     return true;

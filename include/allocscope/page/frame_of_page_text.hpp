@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-S4Jt4W3q6KZspSB4BaE6FnI8da5QgGQmWmoe1K6YD7s=';
+script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
 style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -179,14 +179,14 @@ id="types_text" class="quiet"></span></div> <canvas id="types" tabindex="0" role
 aria-roledescription="treemap" aria-label="Types: arrow keys move, Enter searches for the type"
 aria-describedby="spoken"></canvas> </section> </div> <footer id="foot" class="quiet"></footer>
 </div> <div id="tip" role="tooltip" hidden></div> <dialog id="help" aria-labelledby="help_title">
-<h2 id="help_title">How to read this page</h2> <p>Each box of the chart is a call. Its width is
-what was allocated in it and in what it called; the boxes below it are those calls, the last one is
-the type. Click a box to look only at it: the table and the types then show what is under it. Click
-a place in the table to see only its stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a
-pattern/</code>, a place such as <code>parser.cpp:12</code>, or begin with <code>type:</code>,
-<code>file:</code>, <code>function:</code> or <code>module:</code>.</p> <form
-method="dialog"><button id="help_close">Close</button></form> </dialog> <script
-type="application/json"
+<h2 id="help_title">How to read this page</h2> <p>Each box of the chart is a call, and the last box
+of a stack is the type. The width of a box shows how much was allocated in the call and in
+everything that it called; the boxes below it are those calls. Click a box to zoom in: the table
+and the types then show only what is under it. Click a place in the table to see only its
+stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a pattern/</code>, a place such as
+<code>parser.cpp:12</code>, or begin with <code>type:</code>, <code>file:</code>,
+<code>function:</code> or <code>module:</code>.</p> <form method="dialog"><button
+id="help_close">Close</button></form> </dialog> <script type="application/json"
 id="data">)page";
 
 constexpr char page_after_data[] = R"page(</script>

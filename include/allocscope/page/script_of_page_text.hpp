@@ -57,7 +57,7 @@ several(data.rows_alive[0], 'object', 'objects') + ' with ' + bytes(data.rows_al
 const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
 data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
 note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
-bytes(data.rows_alive[1]) + '; where the rest was allocated is not known.'); }
+bytes(data.rows_alive[1]) + '; it is not known where the rest was allocated.'); }
 function write_families() { if (data.families.length === 0) return; const table = element('table');
 const head = element('tr');
 for (const name of ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects',
@@ -75,8 +75,8 @@ by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
 if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
 if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
 if (data.is_backwards) {
-note('Attention: the snapshot that was subtracted is the later one: + has gone since,' +
-' \u2212 has come.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
+note('Attention: the later snapshot was subtracted from the earlier one: + is what has gone,' +
+' \u2212 what is new.'); } const totals = data.totals; if (has_totals) { by_id('totals').append(
 card_of('Alive', totals.live_bytes, totals.live_objects),
 card_of('Allocated', totals.bytes_allocated, totals.allocations),
 card_of('Freed', totals.bytes_freed, totals.frees),
@@ -99,13 +99,14 @@ by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB i
 function chart_words() {
 if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';
 if (data.record === 'counters') {
-return 'This window only counted: which code allocated is not known.'; } if (stack_count !== 0) {
-if (whole[state.metric] !== 0) return ''; const word = metrics[state.metric].word;
+return 'This window only counted: it is not known which code allocated.'; }
+if (stack_count !== 0) { if (whole[state.metric] !== 0) return '';
+const word = metrics[state.metric].word;
 return is_difference ? 'No place has changed its ' + word + '.' : 'There are no ' + word + '.'; }
 if (data.is_filtered) return 'No place matches the request.';
 if (is_sampled) return 'No sample is alive.'; if (is_difference) return 'No place has changed.';
 return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
-: 'Where the objects that are alive were allocated was not recorded.'; }
+: 'It was not recorded where the live objects were allocated.'; }
 
 const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'file', tree: null,
 zoom: 0, history: [], place: -1, of_thread: null, wanted: null, search: new finder(''),

@@ -58,7 +58,7 @@ if (column.is_life) { const life = Math.round(life_of(p));
 const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
 const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
 cell.title = exact(life) + ' \u00b5s, ' +
-(is_difference ? 'of all objects together' : 'those that are alive until now'); return cell; }
+(is_difference ? 'of all objects together' : 'a live object counts until now'); return cell; }
 const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);

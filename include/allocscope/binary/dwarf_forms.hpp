@@ -1,7 +1,8 @@
 // dwarf_forms.hpp - how one attribute value is stored, read and skipped.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by dwarf_units.hpp, dwarf_lines.hpp and the readers of entries in symbols/
+// Called:   by dwarf_units.hpp, dwarf_lines.hpp, dwarf_ranges.hpp, and the readers of entries in
+//           symbols/
 // Threads:  any
 // Memory:   none
 //

@@ -1,7 +1,7 @@
 // dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by symbols/debug_units.hpp
+// Called:   by the readers of debug information in symbols/
 // Threads:  any
 // Memory:   none
 //

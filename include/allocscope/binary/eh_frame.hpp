@@ -1,7 +1,8 @@
 // eh_frame.hpp - reads the records of .eh_frame: the code that they describe, and their programs.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by eh_frame_index.hpp, and for their programs by unwind/cfi_to_rule.hpp
+// Called:   by eh_frame_index.hpp and unwind/first_use.hpp, and for their programs by
+//           unwind/cfi_to_rule.hpp
 // Threads:  any
 // Memory:   none
 //

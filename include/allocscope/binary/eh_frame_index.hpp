@@ -1,7 +1,7 @@
 // eh_frame_index.hpp - finds the .eh_frame record for an address in code.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by unwind/cfi_to_rule.hpp
+// Called:   by unwind/cfi_to_rule.hpp and unwind/first_use.hpp
 // Threads:  any
 // Memory:   none
 //

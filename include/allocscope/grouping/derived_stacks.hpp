@@ -1,7 +1,7 @@
 // derived_stacks.hpp - stacks that were chosen or computed; their frames stay where they are.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by grouping/filter_stacks.hpp, merged_stacks.hpp and subtracted_stacks.hpp
+// Called:   by the files of grouping/ and report/ that choose, merge, match or subtract stacks
 // Threads:  one at a time
 // Memory:   200 bytes for each stack, or 8 for an unchanged one, of the arena that is passed in.
 //           The sides, from which the stacks were made, must outlive this

@@ -1,7 +1,7 @@
 // frame_book.hpp - gives each different frame of many stacks a number.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by grouping/call_tree.hpp and by the writers in formats/
+// Called:   by grouping/, saved/save_snapshot.hpp and the writers in formats/
 // Threads:  one at a time
 // Memory:   of the arena that is passed in: 160 bytes for each different frame; the texts stay in
 //           the snapshot

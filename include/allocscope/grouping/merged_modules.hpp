@@ -1,7 +1,7 @@
 // merged_modules.hpp - the modules of several processes as one list with distinct addresses.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by grouping/merged_stacks.hpp
+// Called:   by grouping/merged_stacks.hpp and derived_stacks.hpp
 // Threads:  one at a time
 // Memory:   of the arena that is passed in; copies of frames whose addresses change
 //

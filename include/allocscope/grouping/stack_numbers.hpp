@@ -1,7 +1,7 @@
 // stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers and their names.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by grouping/call_tree.hpp and by the writers in formats/
+// Called:   by grouping/ and by the writers in report/, page/ and formats/
 // Threads:  a plain value
 // Memory:   64 bytes
 

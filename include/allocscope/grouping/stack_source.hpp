@@ -1,7 +1,7 @@
 // stack_source.hpp - passes stacks one after the other, from a snapshot or from its file.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by writers in report/, page/ and formats/; saved/saved_stack_source.hpp and
+// Called:   by everything that reads stacks; saved/saved_stack_source.hpp and
 //           grouping/derived_stacks.hpp make sources
 // Threads:  any; the snapshot must outlive these objects
 // Memory:   the frames of one stack at a time, in the arena of the caller

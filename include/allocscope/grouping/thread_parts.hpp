@@ -1,7 +1,7 @@
 // thread_parts.hpp - the parts of stacks that belong to threads: loops over them and sums.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by grouping/group_by.hpp, filter_stacks.hpp, merged_stacks.hpp and by writers
+// Called:   by grouping/, and by the writers in report/, page/ and formats/
 // Threads:  any
 // Memory:   of the arena that is passed in
 //

@@ -1,7 +1,7 @@
 // check_request.hpp - the limits that a window is checked against.
 //
 // Room:     link (floor 1), malloc-safe
-// Called:   filled by measure/, judged by verdict/check_window.hpp
+// Called:   filled by measure/, judged by verdict/
 // Threads:  a plain value
 // Memory:   the texts belong to the caller
 

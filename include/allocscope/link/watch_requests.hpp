@@ -1,7 +1,8 @@
 // watch_requests.hpp - what guards and injected faults pass to the engine.
 //
 // Room:     link (floor 1), malloc-safe
-// Called:   filled by measure/, kept by state/watches.hpp while it is armed
+// Called:   filled by measure/, kept by state/watches.hpp while it is armed, read by record/ and
+//           verdict/
 // Threads:  plain values
 // Memory:   a guard_watch is a member of its guard and must not move
 

@@ -1,7 +1,8 @@
 // name_book.hpp - the names of the stacks of a process; each is found once.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   by naming/rows_of_window.hpp and verdict/check_window.hpp, when something is reported
+// Called:   by naming/rows_of_window.hpp, naming/stacks_of_window.hpp and verdict/, when something
+//           is reported
 // Threads:  one at a time, under the naming lock; snapshots keep the book they point into
 // Memory:   a few hundred bytes for each distinct stack, until the last window and the last
 //           snapshot that uses the book are gone

@@ -1,7 +1,7 @@
 // process_names.hpp - the names that this process has found so far.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   by define_once/engine_table.hpp and verdict/
+// Called:   by define_once/engine_table.hpp, naming/ and verdict/
 // Threads:  any; names_at_work holds the naming lock
 // Memory:   the name book, while windows are open and as long as snapshots point into it
 

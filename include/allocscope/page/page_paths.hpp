@@ -1,7 +1,7 @@
 // page_paths.hpp - the paths of many stacks; the outer part that they share is kept once.
 //
 // Room:     page (floor 9), not malloc-safe
-// Called:   by page/page_names.hpp
+// Called:   by page/page_names.hpp and formats/heaptrack_format.hpp
 // Threads:  one
 // Memory:   of an arena: up to 80 bytes for each path, and up to 144 for each stack at first
 //

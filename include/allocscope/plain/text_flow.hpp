@@ -1,7 +1,7 @@
 // text_flow.hpp - lets parts of a long text be taken away while it is still being written.
 //
 // Room:     plain (floor 2), not malloc-safe
-// Called:   by report/json_report.hpp and page/page_data.hpp; formats/ takes the pieces
+// Called:   by report/json_report.hpp and by page/; formats/ takes the pieces
 // Threads:  one
 // Memory:   none
 

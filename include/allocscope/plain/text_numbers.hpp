@@ -1,7 +1,8 @@
 // text_numbers.hpp - gives equal texts the same number.
 //
 // Room:     plain (floor 2), not malloc-safe
-// Called:   wherever texts are compared often: grouping/frame_book.hpp, report/place_sums.hpp
+// Called:   wherever texts are compared often: by grouping/, by saved/save_snapshot.hpp and by
+//           formats/
 // Threads:  one at a time
 // Memory:   from its arena; the texts themselves belong to the caller and must stay
 //

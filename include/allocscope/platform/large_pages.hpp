@@ -1,7 +1,7 @@
 // large_pages.hpp - requests large pages for memory that will be written from end to end.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by saved/load_snapshot.hpp, for a file and its rows
+// Called:   by saved/ for a file and its rows, and by page/page_paths.hpp
 // Threads:  any
 // Memory:   none; the ends of the piece, which fill no large page, stay as they are
 //

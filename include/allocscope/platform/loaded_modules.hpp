@@ -1,7 +1,7 @@
 // loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
 //
 // Room:     platform (floor 1), not for use inside a hook: takes the loader's lock
-// Called:   by symbols/module_list.hpp when a report is made
+// Called:   by symbols/module_list.hpp when a report is made, and by verdict/expected_leaks.hpp
 // Threads:  any; the loader's lock is held while the visitor runs
 // Memory:   none
 //

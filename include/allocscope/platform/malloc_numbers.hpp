@@ -1,7 +1,7 @@
 // malloc_numbers.hpp - what the malloc of this process says about itself.
 //
 // Room:     platform (floor 1), not for use inside a hook: takes the locks of all arenas
-// Called:   by platform/memory_look.hpp
+// Called:   by platform/memory_look.hpp and report/explain_memory.hpp
 // Threads:  any
 // Memory:   none
 //

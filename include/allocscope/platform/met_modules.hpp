@@ -1,8 +1,8 @@
 // met_modules.hpp - the modules that appeared on a stack and may be unloaded, kept for good.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   note() by record/cohort_lookup.hpp through unwind/module_identity.hpp, when a walk met
-//           such a module; read by symbols/ and naming/
+// Called:   note() by unwind/module_identity.hpp, when a walk met such a module; read by symbols/
+//           and naming/
 // Threads:  any, lock-free; a module that was noted is never changed or removed
 // Memory:   64 KiB of records and 64 KiB of paths, of which only what is used is touched
 //

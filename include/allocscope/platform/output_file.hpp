@@ -1,7 +1,8 @@
 // output_file.hpp - a file that appears whole, or not at all.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by report/text_sink.hpp, whenever a report goes to a path or a descriptor
+// Called:   by report/piece_target.hpp when a report goes to a path or a descriptor, and by
+//           verdict/
 // Threads:  one thread per output_file; if several write to one path, the last commit stays
 // Memory:   4 KiB of stack while a path is taken apart
 //

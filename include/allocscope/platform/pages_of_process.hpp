@@ -1,7 +1,7 @@
 // pages_of_process.hpp - looks into the memory of this or another process, page by page.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by platform/resident_memory.hpp
+// Called:   by platform/resident_memory.hpp and platform/memory_look.hpp
 // Threads:  an object belongs to one thread
 // Memory:   none; one descriptor while it lives
 //

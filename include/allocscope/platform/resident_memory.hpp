@@ -1,7 +1,7 @@
 // resident_memory.hpp - which resident pages of a process are heap, stacks, programs or files.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by platform/memory_look.hpp
+// Called:   by platform/memory_look.hpp and report/explain_memory.hpp
 // Threads:  any; other threads of the process go on meanwhile
 // Memory:   none; 16 KiB of stack
 //

@@ -1,7 +1,7 @@
 // terminal_width.hpp - whether the output is a terminal, its width, and whether it shows colours.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by report/text_report.hpp before it lays a report out
+// Called:   by report/ before it lays out a text, and by the command-line program
 // Threads:  any, while no other thread changes the environment
 // Memory:   none
 //

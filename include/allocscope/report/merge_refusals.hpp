@@ -1,7 +1,7 @@
 // merge_refusals.hpp - which snapshots cannot be merged, and the sentence that says why.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/merge_snapshots.hpp
+// Called:   by report/merge_snapshots.hpp and report/whole_difference.hpp
 // Threads:  any
 // Memory:   the message
 //

@@ -1,7 +1,7 @@
 // number_units.hpp - numbers for people to read: bytes, durations, shares.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_head.hpp, report/text_table.hpp and report/whole_report.hpp
+// Called:   by the files of report/ that write text
 // Threads:  any
 // Memory:   of the text that is written to
 //

@@ -1,7 +1,7 @@
 // piece_target.hpp - where the pieces of a file go: a path, a descriptor, a stdio file, a stream.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_sink.hpp, formats/format_job.hpp and saved/save_snapshot.hpp
+// Called:   by report/, formats/format_job.hpp and saved/save_snapshot.hpp
 // Threads:  any
 // Memory:   the message of an error
 //

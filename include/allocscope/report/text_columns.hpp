@@ -1,7 +1,7 @@
 // text_columns.hpp - counts, pads and cuts text in columns.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_head.hpp, report/text_table.hpp and report/whole_report.hpp
+// Called:   by the files of report/ that write text
 // Threads:  any
 // Memory:   of the text that is written to
 //

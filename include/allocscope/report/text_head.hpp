@@ -1,7 +1,8 @@
 // text_head.hpp - the lines of a text report above its rows.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_table.hpp and report/whole_report.hpp
+// Called:   by report/text_table.hpp, report/text_frames.hpp, report/whole_report.hpp and
+//           formats/html_format.hpp
 // Threads:  any
 // Memory:   of the text that is written to; of an arena for the parts of a line
 //

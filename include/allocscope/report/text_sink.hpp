@@ -1,7 +1,8 @@
 // text_sink.hpp - writes a finished report to a path, a descriptor or a stdio file.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_report.hpp, with the whole report in one text
+// Called:   by report/text_report.hpp, with the whole report in one text; its errors by formats/
+//           and saved/
 // Threads:  any
 // Memory:   the message of an error
 //

@@ -1,7 +1,8 @@
 // saved_records.hpp - reads the records of a saved snapshot.
 //
 // Room:     saved (floor 10), not malloc-safe
-// Called:   by saved/load_snapshot.hpp; for the stacks, by the first caller who asks for them
+// Called:   by the other files of saved/ and by formats/convert_snapshot.hpp; for the stacks, by
+//           the first caller who asks for them
 // Threads:  one at a time; what has been read never changes
 // Memory:   in the block of the snapshot, which also has the file: texts are used in place
 //

@@ -1,7 +1,7 @@
 // check_data.hpp - the data behind a check_result: verdict, message, evidence.
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   made by verdict/check_window.hpp, held by measure/check_result.hpp
+// Called:   made by verdict/, held by measure/check_result.hpp
 // Threads:  immutable except for the reference count, which is atomic
 // Memory:   one block; the engine that made it frees it with the last reference
 //

@@ -1,7 +1,8 @@
 // estimates.hpp - computes the numbers of a snapshot and their intervals from sums of samples.
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   by naming/ when a snapshot is made; by report/report_rows.hpp when rows are summed
+// Called:   by naming/ when a snapshot is made, and by everything that sums, merges or subtracts
+//           rows and stacks
 // Threads:  any
 // Memory:   none
 //

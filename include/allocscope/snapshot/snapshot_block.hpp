@@ -1,8 +1,8 @@
 // snapshot_block.hpp - the memory of one snapshot: its rows in order, and the data they point to.
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   by naming/rows_of_window.hpp and snapshot/snapshot_difference.hpp; by tests that make
-//           their own rows
+// Called:   by everything that makes a snapshot: in naming/, saved/, grouping/, report/ and
+//           snapshot/, and by tests that make their own rows
 // Threads:  one thread makes it; the last owner, on any thread, frees it
 // Memory:   its own pages; everything else that it points to is kept alive by references
 //

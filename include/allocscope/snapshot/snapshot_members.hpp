@@ -1,7 +1,8 @@
 // snapshot_members.hpp - the members of class snapshot.
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   included by snapshot/snapshot.hpp, never by itself
+// Called:   by snapshot/snapshot.hpp, which includes it at its end, and by code that lays out a
+//           snapshot of its own
 // Threads:  the reference count is atomic; everything else is only read
 // Memory:   none; the block belongs to the engine that made it
 //

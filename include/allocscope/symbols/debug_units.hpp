@@ -1,7 +1,7 @@
 // debug_units.hpp - finds the unit of the debug information that describes an address.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, inline_lookup.hpp, entry_names.hpp
+// Called:   by the readers of debug information in symbols/, and by tools/missing_names.cpp
 // Threads:  one
 // Memory:   the parts of the debug sections that were read, 270 bytes for each unit, and the scopes
 //           and functions of each unit that was asked about

@@ -1,7 +1,7 @@
 // entry_names.hpp - finds the name of a function in its entry of the debug information.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp
+// Called:   by symbols/debug_object.hpp, entry_types.hpp and folded_functions.hpp
 // Threads:  one
 // Memory:   one cached name for each entry that was asked about; the texts themselves are kept
 //

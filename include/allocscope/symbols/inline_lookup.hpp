@@ -1,7 +1,7 @@
 // inline_lookup.hpp - finds the calls that were inlined at an address, innermost first.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp
+// Called:   by symbols/debug_object.hpp and nearby_lines.hpp
 // Threads:  one
 // Memory:   60 bytes or more for each inlined call of a function that was asked about
 //

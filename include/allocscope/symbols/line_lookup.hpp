@@ -1,7 +1,7 @@
 // line_lookup.hpp - finds file, line and column of an address in one line number program.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp
+// Called:   by symbols/debug_object.hpp and nearby_lines.hpp
 // Threads:  one
 // Memory:   16 bytes for each row, 32 bytes for each file, in the arena of the debug data; paths
 //           that were asked for are kept

@@ -1,7 +1,7 @@
 // object_bytes.hpp - the bytes of one ELF file; each section is read when it is asked for.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, debug_units.hpp and symbol_lookup.hpp
+// Called:   by everything in symbols/ that reads a file, and by the command-line program
 // Threads:  one
 // Memory:   the table of sections, and the sections that were asked for, each in the given arena;
 //           the file is not kept open

@@ -1,7 +1,8 @@
 // rare_forms.hpp - pointers to the readers for debug information that few programs have.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_units.hpp and split_unit.hpp; set by rare_form_readers.hpp
+// Called:   by symbols/debug_units.hpp, split_unit.hpp, object_bytes.hpp and module_symbols.hpp;
+//           set by rare_form_readers.hpp and tools/decoders.cpp
 // Threads:  set before main() begins, then read by any
 // Memory:   none
 //

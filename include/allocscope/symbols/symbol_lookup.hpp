@@ -1,7 +1,7 @@
 // symbol_lookup.hpp - finds the function or object at an address in the symbol table.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp
+// Called:   by symbols/module_symbols.hpp and debug_object.hpp
 // Threads:  one
 // Memory:   32 bytes for each symbol, and the names as in the file, in the given arena
 //

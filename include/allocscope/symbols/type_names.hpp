@@ -1,7 +1,8 @@
 // type_names.hpp - the names of types in the debug information of one unit, and their sizes.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, if a name in a source file may be that of a macro
+// Called:   by symbols/debug_object.hpp, if a name in a source file may be that of a macro; by
+//           types/class_size.hpp and types/deduced_class.hpp
 // Threads:  one
 // Memory:   a table over the names, in the arena of the debug data
 //

@@ -1,7 +1,7 @@
 // declared_variable.hpp - finds the declaration of a variable in the source text before a place.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_from_source.hpp and bare_requests.hpp
+// Called:   by type_from_source.hpp, bare_requests.hpp and called_name.hpp
 // Threads:  any
 // Memory:   none
 //

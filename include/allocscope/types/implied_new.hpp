@@ -1,7 +1,8 @@
 // implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_ladder.hpp, when no `new` stands at the place of a call
+// Called:   by type_ladder.hpp, when no `new` stands at the place of a call; called_name.hpp uses
+//           its helpers
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //

@@ -1,7 +1,8 @@
 // known_frames.hpp - what the names of functions and files say about a frame, found only once.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by module_rule.hpp, several times for each frame of each stack
+// Called:   by module_rule.hpp, several times for each frame of each stack; naming/stack_namer.hpp
+//           keeps it
 // Threads:  one
 // Memory:   a table over the functions and one over the files, in the given arena
 //

@@ -1,7 +1,7 @@
 // library_calls.hpp - what a function of the standard library allocates, by its template arguments.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_ladder.hpp
+// Called:   by type_ladder.hpp, read_names.hpp and bare_requests.hpp
 // Threads:  any
 // Memory:   of the given arena
 //

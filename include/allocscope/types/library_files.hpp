@@ -1,7 +1,8 @@
 // library_files.hpp - which source files are other people's code, judged by their folders.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by module_rule.hpp, and by verdict/ for the callers that a message shows
+// Called:   by module_rule.hpp, known_frames.hpp and naming/stack_namer.hpp; by verdict/ for the
+//           callers that a message shows
 // Threads:  any
 // Memory:   of the given arena, only while the function runs
 //

@@ -1,7 +1,8 @@
 // local_names.hpp - finds the declaration of a name in the function and the classes around a place.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_from_source.hpp, for the names after `new` in a template
+// Called:   by type_from_source.hpp, for the names after `new` in a template; by
+//           declared_variable.hpp and new_in_macro.hpp
 // Threads:  any
 // Memory:   none
 //

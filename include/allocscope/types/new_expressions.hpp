@@ -1,8 +1,8 @@
 // new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by source_cache.hpp, once for each source file that a report needs; read by
-//           type_from_source.hpp
+// Called:   by source_cache.hpp, once for each source file that a report needs; read by everything
+//           in types/ that looks at source
 // Threads:  read-only once it is built
 // Memory:   the tokens of the file and one entry for each new-expression, of the given arena
 //

@@ -1,7 +1,7 @@
 // pretty_function.hpp - spells a function the way people write it, from a demangled name.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by naming/book_texts.hpp, once for each function
+// Called:   by naming/book_texts.hpp, once for each function, and by coroutine_frame.hpp
 // Threads:  any
 // Memory:   of the given arena
 //

@@ -1,8 +1,8 @@
 // pretty_type.hpp - spells a type the way people write it, from a demangled name or from source.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_ladder.hpp and type_from_source.hpp for every type that is printed, so that
-//           spellings of one type merge into one row
+// Called:   by read_names.hpp for every type that is printed, so that spellings of one type merge
+//           into one row; by others in types/ to compare types
 // Threads:  any
 // Memory:   of the given arena: no more than the input times its depth of nesting
 //

@@ -1,7 +1,8 @@
 // read_names.hpp - parses the names of functions, each only once.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_ladder.hpp and type_from_source.hpp, for the innermost frames of each stack
+// Called:   by everything in types/ that names a type, for the innermost frames of each stack;
+//           naming/stack_namer.hpp keeps it
 // Threads:  one
 // Memory:   some hundred bytes for each function, of the given arena
 //

@@ -1,7 +1,8 @@
 // source_cache.hpp - reads and parses each source file once for a report.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_from_source.hpp; naming/ keeps one cache and releases it when a report is made
+// Called:   by everything in types/ that looks at source; naming/ keeps one cache and releases it
+//           when a report is made
 // Threads:  one cache belongs to one thread
 // Memory:   an arena of its own: per file up to ten times its size; at most 256 files of 2 MiB
 //

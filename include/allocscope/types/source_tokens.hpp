@@ -1,7 +1,8 @@
 // source_tokens.hpp - splits C++ source into words and signs with their line and column.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by new_expressions.hpp, once for each source file that a report needs
+// Called:   by new_expressions.hpp, once for each source file that a report needs; its tokens are
+//           read by others in types/
 // Threads:  any
 // Memory:   24 bytes for each token, of the given arena; the texts are views of the source
 //

@@ -1,7 +1,7 @@
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_ladder.hpp, and library_calls.hpp for its helpers
+// Called:   by read_names.hpp; library_calls.hpp uses its helpers
 // Threads:  any
 // Memory:   of the given arena
 //

@@ -1,7 +1,7 @@
 // check_message.hpp - what a failed check says about the rows.
 //
 // Room:     verdict (floor 10), not malloc-safe
-// Called:   by verdict/check_window.hpp, verdict/guard_violation.hpp and verdict/fault_sweep.hpp
+// Called:   by the files of verdict/ that write a message
 // Threads:  any
 // Memory:   of the text that is written to; a second arena for taking names apart
 //

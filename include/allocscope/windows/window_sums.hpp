@@ -1,7 +1,7 @@
 // window_sums.hpp - sums what all threads have counted, and checks whether a sum is of one moment.
 //
 // Room:     windows (floor 6), malloc-safe
-// Called:   by windows/window_reading.hpp, and when cohorts are reclaimed
+// Called:   by windows/window_reading.hpp and naming/, and when cohorts are reclaimed
 // Threads:  the walking lock keeps tables in place; counting goes on meanwhile
 // Memory:   none
 

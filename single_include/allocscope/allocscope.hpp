@@ -523,7 +523,6 @@ public:
     const char* data() const noexcept { return space_; }
     std::size_t size() const noexcept { return size_; }
     std::size_t room() const noexcept { return capacity_ - size_; }
-    bool was_cut() const noexcept { return was_cut_; }
     void clear() noexcept { size_ = 0; }
 
     void append(char byte) noexcept { append(&byte, 1); }
@@ -534,10 +533,7 @@ public:
 
     // Appends all bytes or none.
     void append(const char* bytes, std::size_t length) noexcept {
-        if (length > room()) {
-            was_cut_ = true;
-            return;
-        }
+        if (length > room()) return;
         // Not a loop: clang 14 at -O2 takes a loop for a copy of unwritten memory and leaves out
         // all but the first byte.
         __builtin_memcpy(space_ + size_, bytes, length);
@@ -591,10 +587,7 @@ private:
         if (mark != '\0') digits[--begin] = mark;
         const std::size_t length = sizeof digits - begin;
         const std::size_t padding = width > length ? width - length : 0;
-        if (padding + length > room()) {
-            was_cut_ = true;
-            return;
-        }
+        if (padding + length > room()) return;
         for (std::size_t i = 0; i < padding; ++i) space_[size_++] = ' ';
         append(digits + begin, length);
     }
@@ -602,7 +595,6 @@ private:
     char* space_;
     std::size_t capacity_;
     std::size_t size_ = 0;
-    bool was_cut_ = false;
 };
 
 }  // namespace detail
@@ -4644,7 +4636,6 @@ public:
     std::size_t rfind(text wanted) const noexcept;
     std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
     std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
-    std::size_t find_last_of(text wanted) const noexcept;
     std::size_t find_last_not_of(text unwanted) const noexcept;
 
     bool starts_with(text start) const noexcept;
@@ -4758,13 +4749,6 @@ ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
                                                         std::size_t from) const noexcept {
     for (std::size_t at = from; at < size_; ++at) {
         if (unwanted.find(data_[at]) == npos) return at;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find_last_of(text wanted) const noexcept {
-    for (std::size_t at = size_; at > 0; --at) {
-        if (wanted.find(data_[at - 1]) != npos) return at - 1;
     }
     return npos;
 }
@@ -37351,66 +37335,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
-// number_run.hpp - writes numbers with commas between them: 17,4,2031.
-
-#ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
-#define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-constexpr std::size_t longest_decimal = 20;
-
-// Writes the digits of a number and returns their end. The base is a constant, so nothing is
-// divided.
-inline char* put_decimal(char* at, std::uint64_t value) noexcept {
-    char digits[longest_decimal];
-    std::size_t begin = sizeof digits;
-    do {
-        digits[--begin] = static_cast<char>('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    while (begin < sizeof digits) *at++ = digits[begin++];
-    return at;
-}
-
-class number_run {
-public:
-    explicit number_run(text_out& out) noexcept : out_(out) {}
-
-    void add(std::uint64_t number) {
-        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) <= longest_decimal) {
-            hand_on();
-        }
-        if (!is_first_) *at_++ = ',';
-        is_first_ = false;
-        at_ = put_decimal(at_, number);
-    }
-    // Call it after the last number. The next number begins another run.
-    void end() {
-        hand_on();
-        is_first_ = true;
-    }
-
-private:
-    void hand_on() {
-        out_ << text{gathered_, static_cast<std::size_t>(at_ - gathered_)};
-        at_ = gathered_;
-    }
-
-    text_out& out_;
-    char gathered_[512];
-    char* at_ = gathered_;
-    bool is_first_ = true;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
-
 // summary_lines.hpp - facts for which a format of another tool has no field, in sentences.
 
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
@@ -37708,6 +37632,67 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+
+// number_run.hpp - writes numbers with commas between them: 17,4,2031.
+
+#ifndef ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
+#define ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+constexpr std::size_t longest_decimal = 20;
+
+// Writes the digits of a number and returns their end. The base is a constant, so nothing is
+// divided.
+inline char* put_decimal(char* at, std::uint64_t value) noexcept {
+    char digits[longest_decimal];
+    std::size_t begin = sizeof digits;
+    do {
+        digits[--begin] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    while (begin < sizeof digits) *at++ = digits[begin++];
+    return at;
+}
+
+class number_run {
+public:
+    explicit number_run(text_out& out) noexcept : out_(out) {}
+
+    void add(std::uint64_t number, bool is_negative = false) {
+        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) < longest_decimal + 2) {
+            hand_on();
+        }
+        if (!is_first_) *at_++ = ',';
+        is_first_ = false;
+        if (is_negative) *at_++ = '-';
+        at_ = put_decimal(at_, number);
+    }
+    // Call it after the last number. The next number begins another run.
+    void end() {
+        hand_on();
+        is_first_ = true;
+    }
+
+private:
+    void hand_on() {
+        out_ << text{gathered_, static_cast<std::size_t>(at_ - gathered_)};
+        at_ = gathered_;
+    }
+
+    text_out& out_;
+    char gathered_[512];
+    char* at_ = gathered_;
+    bool is_first_ = true;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 
 // callgrind_format.hpp - costs by function and call, for KCachegrind and callgrind_annotate.
 
@@ -39986,28 +39971,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A row: up to eleven numbers with commas between them.
-class number_row {
-public:
-    void add(std::uint64_t number, bool is_negative = false) noexcept {
-        if (size_ != 0) characters_[size_++] = ',';
-        if (is_negative) characters_[size_++] = '-';
-        char digits[20];
-        std::size_t begin = sizeof digits;
-        do {
-            digits[--begin] = static_cast<char>('0' + number % 10);
-            number /= 10;
-        } while (number != 0);
-        while (begin < sizeof digits) characters_[size_++] = digits[begin++];
-    }
-    text view() const noexcept { return {characters_, size_}; }
-
-private:
-    static constexpr std::size_t most_numbers = 11;
-    char characters_[most_numbers * 22];
-    std::size_t size_ = 0;
-};
-
 class page_data_writer {
 public:
     page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
@@ -40039,7 +40002,7 @@ private:
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
     void amount(std::uint64_t number) { out_ << signed_decimal{number, info_.is_difference}; }
-    void add_amount(number_row& row, std::uint64_t number) const noexcept {
+    void add_amount(number_run& row, std::uint64_t number) const {
         row.add(size_of_change(number, info_.is_difference),
                 info_.is_difference && is_negative(number));
     }
@@ -40185,7 +40148,7 @@ private:
                      const stack_numbers& numbers, std::size_t thread) {
         const bool has_user = of.user_frame < of.frame_count;
         separate(stack_count_++);
-        number_row row;
+        number_run row{out_};
         row.add(path);
         row.add(place);
         row.add(has_user ? of.user_frame : 0);
@@ -40199,7 +40162,7 @@ private:
             add_amount(row, numbers.temporary);
             add_amount(row, numbers.lifetime_us);
         }
-        out_ << row.view();
+        row.end();
     }
     void write_one(const snapshot::stack& stack, std::uint32_t path, std::uint32_t place) {
         bool has_parts = false;
@@ -40275,10 +40238,10 @@ private:
         const list<page_path>& paths = names_.paths();
         for (std::size_t i = 1; i < paths.size(); ++i) {
             separate(i - 1);
-            number_row row;
+            number_run row{out_};
             row.add(i - paths[i].above);
             row.add(paths[i].frame);
-            out_ << row.view();
+            row.end();
         }
         out_ << ']';
         key("frames") << '[';
@@ -40286,14 +40249,14 @@ private:
         for (const auto& each : names_.frames()) {
             separate(number++);
             const page_frame& frame = each.key;
-            number_row row;
+            number_run row{out_};
             row.add(frame.function);
             row.add(frame.file);
             row.add(frame.line);
             row.add(frame.module);
             row.add(frame.is_inlined ? 1 : 0);
             row.add(frame.offset);
-            out_ << row.view();
+            row.end();
         }
         out_ << ']';
         write_places();
@@ -40321,7 +40284,7 @@ private:
         for (const auto& each : names_.places()) {
             separate(number);
             const page_place& place = each.key;
-            number_row row;
+            number_run row{out_};
             row.add(place.file);
             row.add(place.line);
             row.add(place.type);
@@ -40329,14 +40292,14 @@ private:
             row.add(place.offset);
             row.add(place.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
-            out_ << row.view();
+            row.end();
             ++number;
         }
         out_ << ']';
     }
 
     // A place without a row has nothing alive.
-    void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
+    void add_intervals(number_run& to, const snapshot::row* of) const {
         const snapshot::row none{};
         if (of == nullptr) of = &none;
         to.add(of->samples);
@@ -47969,30 +47932,16 @@ inline bool look_at_own_memory(memory_look& into) noexcept {
 class path_in_proc {
 public:
     path_in_proc(pid_t process_id, const char* name) noexcept {
-        char digits[20];
-        std::size_t begin = sizeof digits;
-        auto number = static_cast<std::uint64_t>(process_id);
-        do {
-            digits[--begin] = static_cast<char>('0' + number % 10);
-            number /= 10;
-        } while (number != 0);
-        add("/proc/", 6);
-        add(digits + begin, sizeof digits - begin);
-        add("/", 1);
-        add(name, std::strlen(name));
+        fixed_text path{path_, sizeof path_ - 1};
+        path.append("/proc/");
+        path.append_decimal(static_cast<std::uint64_t>(process_id));
+        path.append('/');
+        path.append(name);
     }
     const char* path() const noexcept { return path_; }
 
 private:
-    void add(const char* from, std::size_t length) noexcept {
-        if (size_ + length >= sizeof path_) return;
-        std::memcpy(path_ + size_, from, length);
-        size_ += length;
-        path_[size_] = '\0';
-    }
-
     char path_[64] = {};
-    std::size_t size_ = 0;
 };
 
 // Looks at another process, whose malloc cannot be asked. Returns false when that process has

@@ -98,7 +98,7 @@ inline bool find_command(const char* library, char* out, std::size_t room) noexc
         const auto folder = static_cast<std::size_t>(slash != nullptr ? slash - library : 0);
         if (slash == nullptr || folder + std::strlen(relative) >= room) return false;
         std::memcpy(out, library, folder);
-        write_text(out + folder, relative);
+        std::memcpy(out + folder, relative, std::strlen(relative) + 1);
         if (::access(out, X_OK) == 0) return true;
     }
     return false;

@@ -8,6 +8,7 @@
 
 #include "../recording_path.hpp"
 
+#include <allocscope/base/fixed_text.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/unwind/module_identity.hpp>
 
@@ -21,24 +22,6 @@
 namespace allocscope {
 namespace detail {
 
-// Writes a number in decimal; returns the end.
-inline char* write_number(char* to, std::uint32_t number) noexcept {
-    char digits[10];
-    int count = 0;
-    do {
-        digits[count++] = static_cast<char>('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    while (count > 0) *to++ = digits[--count];
-    return to;
-}
-
-inline char* write_text(char* to, const char* text) noexcept {
-    while (*text != '\0') *to++ = *text++;
-    *to = '\0';
-    return to;
-}
-
 // The path under which the loader has this library.
 inline const char* own_path() noexcept {
     const module_identity own = identify_module(reinterpret_cast<std::uintptr_t>(&lasting));
@@ -50,9 +33,12 @@ inline int open_recording() noexcept {
     const allocscope_tools::recording_place place =
         allocscope_tools::read_recording_path(own_path());
     if (place.process == 0) return -1;
-    char path[64];
-    char* at = write_number(write_text(path, "/proc/"), place.process);
-    *write_number(write_text(at, "/fd/"), place.descriptor) = '\0';
+    char path[64] = {};
+    fixed_text written{path, sizeof path - 1};
+    written.append("/proc/");
+    written.append_decimal(place.process);
+    written.append("/fd/");
+    written.append_decimal(place.descriptor);
     const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return -1;
     struct stat about;

@@ -6,7 +6,7 @@
 // Memory:   the caller's buffer
 //
 // It does not call the C library: no locale, no errno, no allocation. What does not fit is left
-// out, and was_cut() says so. Numbers and escapes are written completely or not at all.
+// out. Numbers and escapes are written completely or not at all.
 //
 //     char space[64];
 //     detail::fixed_text line{space, sizeof space};
@@ -35,7 +35,6 @@ public:
     const char* data() const noexcept { return space_; }
     std::size_t size() const noexcept { return size_; }
     std::size_t room() const noexcept { return capacity_ - size_; }
-    bool was_cut() const noexcept { return was_cut_; }
     void clear() noexcept { size_ = 0; }
 
     void append(char byte) noexcept { append(&byte, 1); }
@@ -46,10 +45,7 @@ public:
 
     // Appends all bytes or none.
     void append(const char* bytes, std::size_t length) noexcept {
-        if (length > room()) {
-            was_cut_ = true;
-            return;
-        }
+        if (length > room()) return;
         // Not a loop: clang 14 at -O2 takes a loop for a copy of unwritten memory and leaves out
         // all but the first byte.
         __builtin_memcpy(space_ + size_, bytes, length);
@@ -103,10 +99,7 @@ private:
         if (mark != '\0') digits[--begin] = mark;
         const std::size_t length = sizeof digits - begin;
         const std::size_t padding = width > length ? width - length : 0;
-        if (padding + length > room()) {
-            was_cut_ = true;
-            return;
-        }
+        if (padding + length > room()) return;
         for (std::size_t i = 0; i < padding; ++i) space_[size_++] = ' ';
         append(digits + begin, length);
     }
@@ -114,7 +107,6 @@ private:
     char* space_;
     std::size_t capacity_;
     std::size_t size_ = 0;
-    bool was_cut_ = false;
 };
 
 }  // namespace detail

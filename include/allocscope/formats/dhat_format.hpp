@@ -22,12 +22,12 @@
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
-#include <allocscope/formats/number_run.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/number_run.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>

@@ -40,6 +40,7 @@
 #include <allocscope/page/page_names.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/number_run.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -56,28 +57,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// A row: up to eleven numbers with commas between them.
-class number_row {
-public:
-    void add(std::uint64_t number, bool is_negative = false) noexcept {
-        if (size_ != 0) characters_[size_++] = ',';
-        if (is_negative) characters_[size_++] = '-';
-        char digits[20];
-        std::size_t begin = sizeof digits;
-        do {
-            digits[--begin] = static_cast<char>('0' + number % 10);
-            number /= 10;
-        } while (number != 0);
-        while (begin < sizeof digits) characters_[size_++] = digits[begin++];
-    }
-    text view() const noexcept { return {characters_, size_}; }
-
-private:
-    static constexpr std::size_t most_numbers = 11;
-    char characters_[most_numbers * 22];
-    std::size_t size_ = 0;
-};
 
 class page_data_writer {
 public:
@@ -110,7 +89,7 @@ private:
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
     void amount(std::uint64_t number) { out_ << signed_decimal{number, info_.is_difference}; }
-    void add_amount(number_row& row, std::uint64_t number) const noexcept {
+    void add_amount(number_run& row, std::uint64_t number) const {
         row.add(size_of_change(number, info_.is_difference),
                 info_.is_difference && is_negative(number));
     }
@@ -256,7 +235,7 @@ private:
                      const stack_numbers& numbers, std::size_t thread) {
         const bool has_user = of.user_frame < of.frame_count;
         separate(stack_count_++);
-        number_row row;
+        number_run row{out_};
         row.add(path);
         row.add(place);
         row.add(has_user ? of.user_frame : 0);
@@ -270,7 +249,7 @@ private:
             add_amount(row, numbers.temporary);
             add_amount(row, numbers.lifetime_us);
         }
-        out_ << row.view();
+        row.end();
     }
     void write_one(const snapshot::stack& stack, std::uint32_t path, std::uint32_t place) {
         bool has_parts = false;
@@ -346,10 +325,10 @@ private:
         const list<page_path>& paths = names_.paths();
         for (std::size_t i = 1; i < paths.size(); ++i) {
             separate(i - 1);
-            number_row row;
+            number_run row{out_};
             row.add(i - paths[i].above);
             row.add(paths[i].frame);
-            out_ << row.view();
+            row.end();
         }
         out_ << ']';
         key("frames") << '[';
@@ -357,14 +336,14 @@ private:
         for (const auto& each : names_.frames()) {
             separate(number++);
             const page_frame& frame = each.key;
-            number_row row;
+            number_run row{out_};
             row.add(frame.function);
             row.add(frame.file);
             row.add(frame.line);
             row.add(frame.module);
             row.add(frame.is_inlined ? 1 : 0);
             row.add(frame.offset);
-            out_ << row.view();
+            row.end();
         }
         out_ << ']';
         write_places();
@@ -392,7 +371,7 @@ private:
         for (const auto& each : names_.places()) {
             separate(number);
             const page_place& place = each.key;
-            number_row row;
+            number_run row{out_};
             row.add(place.file);
             row.add(place.line);
             row.add(place.type);
@@ -400,14 +379,14 @@ private:
             row.add(place.offset);
             row.add(place.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
-            out_ << row.view();
+            row.end();
             ++number;
         }
         out_ << ']';
     }
 
     // A place without a row has nothing alive.
-    void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
+    void add_intervals(number_run& to, const snapshot::row* of) const {
         const snapshot::row none{};
         if (of == nullptr) of = &none;
         to.add(of->samples);

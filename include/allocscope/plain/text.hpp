@@ -62,7 +62,6 @@ public:
     std::size_t rfind(text wanted) const noexcept;
     std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
     std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
-    std::size_t find_last_of(text wanted) const noexcept;
     std::size_t find_last_not_of(text unwanted) const noexcept;
 
     bool starts_with(text start) const noexcept;
@@ -176,13 +175,6 @@ ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
                                                         std::size_t from) const noexcept {
     for (std::size_t at = from; at < size_; ++at) {
         if (unwanted.find(data_[at]) == npos) return at;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find_last_of(text wanted) const noexcept {
-    for (std::size_t at = size_; at > 0; --at) {
-        if (wanted.find(data_[at - 1]) != npos) return at - 1;
     }
     return npos;
 }

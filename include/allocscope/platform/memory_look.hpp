@@ -9,13 +9,13 @@
 #ifndef ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
 #define ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
 
+#include <allocscope/base/fixed_text.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/platform/malloc_numbers.hpp>
 #include <allocscope/platform/pages_of_process.hpp>
 #include <allocscope/platform/resident_memory.hpp>
 
 #include <cstdint>  // uint64_t
-#include <cstring>  // memcpy, strlen
 
 #include <sys/resource.h>  // getrlimit
 #include <sys/types.h>     // pid_t
@@ -51,30 +51,16 @@ inline bool look_at_own_memory(memory_look& into) noexcept {
 class path_in_proc {
 public:
     path_in_proc(pid_t process_id, const char* name) noexcept {
-        char digits[20];
-        std::size_t begin = sizeof digits;
-        auto number = static_cast<std::uint64_t>(process_id);
-        do {
-            digits[--begin] = static_cast<char>('0' + number % 10);
-            number /= 10;
-        } while (number != 0);
-        add("/proc/", 6);
-        add(digits + begin, sizeof digits - begin);
-        add("/", 1);
-        add(name, std::strlen(name));
+        fixed_text path{path_, sizeof path_ - 1};
+        path.append("/proc/");
+        path.append_decimal(static_cast<std::uint64_t>(process_id));
+        path.append('/');
+        path.append(name);
     }
     const char* path() const noexcept { return path_; }
 
 private:
-    void add(const char* from, std::size_t length) noexcept {
-        if (size_ + length >= sizeof path_) return;
-        std::memcpy(path_ + size_, from, length);
-        size_ += length;
-        path_[size_] = '\0';
-    }
-
     char path_[64] = {};
-    std::size_t size_ = 0;
 };
 
 // Looks at another process, whose malloc cannot be asked. Returns false when that process has

@@ -1,5 +1,5 @@
 // Numbers with commas between them, however many and long.
-#include <allocscope/formats/number_run.hpp>
+#include <allocscope/plain/number_run.hpp>
 
 #include <doctest/doctest.h>
 
@@ -30,4 +30,20 @@ TEST_CASE("number runs: a comma between, none around, also where a run is longer
     run.end();
     expected += "||0,18446744073709551615";
     CHECK(std::string{out.c_str()} == expected);
+}
+
+TEST_CASE("number runs: a sign has room, however many numbers of twenty digits come before") {
+    for (std::uint64_t first = 1; first < UINT64_MAX / 11; first *= 10) {
+        arena memory;
+        text_out out{memory};
+        number_run run{out};
+        run.add(first, true);
+        std::string expected = "-" + std::to_string(first);
+        for (int i = 0; i < 60; ++i) {
+            run.add(UINT64_MAX, true);
+            expected += ",-18446744073709551615";
+        }
+        run.end();
+        CHECK(std::string{out.c_str()} == expected);
+    }
 }

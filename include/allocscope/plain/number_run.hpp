@@ -1,7 +1,7 @@
 // number_run.hpp - writes numbers with commas between them: 17,4,2031.
 //
-// Room:     formats (floor 11), not malloc-safe
-// Called:   by the writers whose formats have the frames of a stack as numbers
+// Room:     plain (floor 2), not malloc-safe
+// Called:   by page/page_data.hpp, and by the writers in formats/ that number the frames
 // Threads:  one
 // Memory:   of the text that is written to
 //
@@ -12,8 +12,8 @@
 // A million stacks have twenty million such numbers, so digits are gathered before they are
 // written.
 
-#ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
-#define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+#ifndef ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
+#define ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
@@ -46,12 +46,13 @@ class number_run {
 public:
     explicit number_run(text_out& out) noexcept : out_(out) {}
 
-    void add(std::uint64_t number) {
-        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) <= longest_decimal) {
+    void add(std::uint64_t number, bool is_negative = false) {
+        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) < longest_decimal + 2) {
             hand_on();
         }
         if (!is_first_) *at_++ = ',';
         is_first_ = false;
+        if (is_negative) *at_++ = '-';
         at_ = put_decimal(at_, number);
     }
     // Call it after the last number. The next number begins another run.
@@ -76,4 +77,4 @@ private:
 
 ALLOCSCOPE_COOL_END
 
-#endif  // ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+#endif  // ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP

@@ -76,7 +76,8 @@ inline bool is_system_library(text path) noexcept {
 // Whether a file is a header of libstdc++ or libc++: everything in these is the library's, even a
 // function whose scope the debug information does not have.
 inline bool is_standard_header(text file) noexcept {
-    return file.contains("/include/c++/");
+    // Asked several times for each frame, and few paths have a '+'.
+    return file.find('+') != text::npos && file.contains("/include/c++/");
 }
 
 }  // namespace symbolize

@@ -5300,6 +5300,17 @@ ALLOCSCOPE_NOINLINE void* copy_to_list(raw_list& grown, const void* value,
     return std::memcpy(added, value, value_bytes);
 }
 
+// Adds copies of `count` values that are not the list's own.
+ALLOCSCOPE_NOINLINE void append_to_list(raw_list& grown, const void* values, std::size_t count,
+                                        std::size_t value_bytes) {
+    if (count == 0) return;
+    const std::size_t size = grown.size + count;
+    if (size > grown.room) grow_list(grown, value_bytes, size);
+    std::memcpy(static_cast<char*>(grown.values) + value_bytes * grown.size, values,
+                value_bytes * count);
+    grown.size = size;
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_WARM_END
@@ -5352,6 +5363,12 @@ public:
             return *::new (add_to_list(raw_, sizeof(T))) T(kept);
         }
     }
+
+    // Adds the values of another list.
+    ALLOCSCOPE_INLINE void append(const T* values, std::size_t count) {
+        append_to_list(raw_, values, count, sizeof(T));
+    }
+    ALLOCSCOPE_INLINE void append(const list& other) { append(other.data(), other.size()); }
 
     // The first time, makes room for exactly as many as are wanted.
     ALLOCSCOPE_INLINE void reserve(std::size_t room) {
@@ -6637,8 +6654,10 @@ struct abbreviation {
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
     std::uint32_t bytes_behind = 0;  // the size of the values after the last step
+    std::uint32_t sibling_at = 0;    // where the link is among the values, if has_sibling
     std::uint16_t tag = 0;
     bool has_children = false;
+    bool has_sibling = false;  // after values of fixed size
     bool has_code = false;     // an address or a list of ranges
     bool opens_scope = false;  // the names of its children belong to it
     bool names_type = false;   // or names a namespace
@@ -6725,6 +6744,12 @@ private:
         bool attribute(const detail::dwarf_attribute& attribute) {
             if (budget != nullptr && !budget->take()) return false;
             if (only_code != 0 && shape.code != only_code) return true;
+            if (attribute.name == detail::dwarf::at_sibling &&
+                attribute.form == detail::dwarf::form_ref4 &&
+                shape.first_step == table.steps_.size()) {
+                shape.has_sibling = true;
+                shape.sibling_at = shape.bytes_behind;
+            }
             const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
             table.attributes_.push_back(
                 {attribute.name, attribute.form, bytes, attribute.implicit_value});
@@ -6781,7 +6806,10 @@ class entry_walker {
 public:
     entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
                  const abbreviation_table& table, std::uint64_t offset) noexcept
-        : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
+        : format_(unit.format),
+          table_(table),
+          unit_offset_(unit.offset),
+          in_(sections.info.part(0, unit.end), offset) {}
 
     bool next() noexcept;
     // The same for the first entry, but returns false if that is empty.
@@ -6800,6 +6828,10 @@ public:
         shape_ = nullptr;
         next_depth_ = depth_ + 1;
     }
+
+    // Skips the children of the entry, none of whose values has been read, and their end. Returns
+    // false if the entry has no link that leads there, or one that leads back or out of the unit.
+    bool skip_to_sibling() noexcept;
 
     // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
@@ -6823,6 +6855,7 @@ private:
 
     const detail::dwarf_format format_;
     const abbreviation_table& table_;
+    const std::uint64_t unit_offset_;
     detail::byte_cursor in_;
     const abbreviation* shape_ = nullptr;
     std::uint32_t values_read_ = 0;
@@ -6924,6 +6957,18 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     }
     shape_ = table_.find(code);
     return in_.ok() && shape_ != nullptr;
+}
+
+ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {
+    const detail::byte_view bytes = in_.bytes();
+    const std::uint64_t at = in_.at() + shape_->sibling_at;
+    if (!shape_->has_sibling || at + 4 > bytes.size) return false;
+    std::uint32_t distance = 0;
+    std::memcpy(&distance, bytes.data + at, 4);
+    if (unit_offset_ + distance <= at || unit_offset_ + distance > bytes.size) return false;
+    in_.seek(unit_offset_ + distance);
+    shape_ = nullptr;
+    return true;
 }
 
 ALLOCSCOPE_NOINLINE bool entry_walker::begin() noexcept {
@@ -7357,6 +7402,9 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
         }
         if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
             read_function(unit, walker, budget);
+        }
+        if (shape->tag == detail::dwarf::tag_inlined_subroutine && walker.skip_to_sibling()) {
+            continue;  // what is inlined was described where it is not
         }
         if (shape->names_type) {
             for (std::size_t i = open.size(); i > 0; --i) {
@@ -18258,7 +18306,7 @@ inline void sum_families(list<family_sum>& sums, const retired_births& retired,
     }
     if (in_samples) rest.counts = counts_from(rest.births, rest.deaths);
     if (rest.counts.allocations != 0) sums.push_back(rest);
-    for (const family_sum& each : others) sums.push_back(each);
+    sums.append(others);
 }
 
 }  // namespace detail
@@ -18675,7 +18723,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
     for (live_site& each : sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
-        for (std::uint32_t i = 0; i < each.all_frames; ++i) to.frames.push_back(known->frames()[i]);
+        to.frames.append(known->frames(), each.all_frames);
         each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
     }
 }
@@ -18787,7 +18835,7 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
 // that are alive, because the code that allocated too much may have freed everything again. What
 // nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
-    for (const live_site& each : window.gone) window.sites.push_back(each);
+    window.sites.append(window.gone);
     window.gone.cut(0);
     for (live_site& each : window.sites) {
         each.objects = each.allocations;
@@ -20820,7 +20868,8 @@ inline bool is_system_library(text path) noexcept {
 // Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
 // library, even a function whose scope is missing in the debug information.
 inline bool is_standard_header(text file) noexcept {
-    return file.contains("/include/c++/");
+    // This is asked several times for each frame, and few paths have a '+'.
+    return file.find('+') != text::npos && file.contains("/include/c++/");
 }
 
 }  // namespace symbolize
@@ -21119,7 +21168,8 @@ ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const deb
             const std::size_t parent = open.empty() ? 0 : open.back().number;
             add(units, unit, walker, parent, budget);
             if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
-        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children) {
+        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
+                   !walker.skip_to_sibling()) {
             skipped_below = walker.depth();
         }
     }
@@ -23807,7 +23857,7 @@ private:
         const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
         if (was_initialiser && current_ != outer) {
             forget_pending();
-            for (const std::size_t header : scopes_[current_].headers) pending_.push_back(header);
+            pending_.append(scopes_[current_].headers);
         }
         enter(at, outer);
     }
@@ -27675,7 +27725,9 @@ public:
               const symbolize::frame_rule& rule) {
         const borrowed_memory meanwhile{scratch_};
         list<code_frame> frames{scratch_};
-        list<const met_address*> owners{scratch_};  // of each frame
+        list<const met_address*> owners{scratch_};     // of each frame
+        frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
+        owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
         find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
@@ -27761,13 +27813,13 @@ private:
             addresses[i] = &met(asked.addresses[i] - 1, modules[i], i + outermost < asked.count);
         }
         last_.clear();
+        last_.append(addresses);
         keep_homes(stack, asked, modules);
         const met_address* inner = nullptr;
         std::size_t inner_at = 0;  // its first frame
         folded_at_ = no_frame;
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
-            last_.push_back(each);
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
             const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
             if (folded != nullptr) rename(frames, owners, inner_at, *folded);
@@ -27797,7 +27849,7 @@ private:
     static void add_frames(const met_address& from, list<code_frame>& frames,
                            list<const met_address*>& owners) {
         if (from.location->frames.empty()) frames.push_back({});
-        for (const code_frame& frame : from.location->frames) frames.push_back(frame);
+        frames.append(from.location->frames);
         for (std::size_t n = 0; n < from.frame_count; ++n) owners.push_back(&from);
     }
     static bool has_own_line(const list<code_frame>& frames) {
@@ -27882,8 +27934,7 @@ private:
         if (last_homes_ == nullptr || last_homes_->size() != homes.size() ||
             std::memcmp(last_homes_->data(), homes.data(), bytes) != 0) {
             last_homes_ = kept_.make<list<const met_module*>>(kept_);
-            last_homes_->reserve(homes.size());
-            for (const met_module* home : homes) last_homes_->push_back(home);
+            last_homes_->append(homes);
         }
         stack.homes = last_homes_;
     }
@@ -28625,8 +28676,7 @@ public:
     void add_rows(const list<snapshot::row>& rows, const snapshot::window_info& info,
                   arena& scratch) {
         list<snapshot::row> placed{memory_};
-        placed.reserve(rows.size());
-        for (const snapshot::row& row : rows) placed.push_back(row);
+        placed.append(rows);
         sort_rows(placed, info, scratch);
     }
 
@@ -28669,8 +28719,7 @@ public:
     // Adds the totals by family. Call it once. Throws std::bad_alloc.
     void add_families(const list<snapshot::family>& families) {
         list<snapshot::family> placed{memory_};
-        placed.reserve(families.size());
-        for (const snapshot::family& each : families) placed.push_back(each);
+        placed.append(families);
         head_->families = placed.data();
         head_->family_count = placed.size();
     }
@@ -39351,8 +39400,7 @@ inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part
     stack.by_thread = nullptr;
     if (parts.size() < 2) return;
     list<snapshot::thread_part> kept{memory};
-    kept.reserve(parts.size());
-    for (const snapshot::thread_part& part : parts) kept.push_back(part);
+    kept.append(parts);
     stack.by_thread = kept.data();
 }
 
@@ -48253,8 +48301,7 @@ public:
         for (const std::uint32_t kind : kinds) ++begins_[kind + std::size_t{1}];
         for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
         list<std::uint32_t> next{scratch};
-        next.reserve(begins_.size());
-        for (const std::uint32_t begin : begins_) next.push_back(begin);
+        next.append(begins_);
         origins_.resize(kinds.size());
         std::size_t at = 0;
         for_each_origin(sides,
@@ -48466,9 +48513,9 @@ public:
           places_(scratch),
           row_sums_(scratch) {
         for (std::size_t i = 0; i < count; ++i) add_part(parts[i]);
-        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        made.threads().append(threads_.all());
         made.move_frames(modules_);
-        for (const snapshot::module& module : modules_.modules()) made.modules().push_back(module);
+        made.modules().append(modules_.modules());
         add_stacks(scratch);
         for (std::size_t i = 0; i < count; ++i) {
             for (const snapshot::row& row : parts[i].rows()) add(row);
@@ -49213,7 +49260,7 @@ public:
     void run(const shown_stacks& later, const shown_stacks& earlier) {
         add_side(later);
         add_side(earlier);
-        for (const snapshot::thread& thread : threads_.all()) made_.threads().push_back(thread);
+        made_.threads().append(threads_.all());
         arena meanwhile;
         const matched_stacks matched{meanwhile, made_};
         matched.for_each([this](const stack_origin* equal, std::size_t count) {

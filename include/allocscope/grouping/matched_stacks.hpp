@@ -125,8 +125,7 @@ public:
         for (const std::uint32_t kind : kinds) ++begins_[kind + std::size_t{1}];
         for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
         list<std::uint32_t> next{scratch};
-        next.reserve(begins_.size());
-        for (const std::uint32_t begin : begins_) next.push_back(begin);
+        next.append(begins_);
         origins_.resize(kinds.size());
         std::size_t at = 0;
         for_each_origin(sides,

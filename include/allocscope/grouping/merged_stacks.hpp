@@ -134,9 +134,9 @@ public:
           places_(scratch),
           row_sums_(scratch) {
         for (std::size_t i = 0; i < count; ++i) add_part(parts[i]);
-        for (const snapshot::thread& thread : threads_.all()) made.threads().push_back(thread);
+        made.threads().append(threads_.all());
         made.move_frames(modules_);
-        for (const snapshot::module& module : modules_.modules()) made.modules().push_back(module);
+        made.modules().append(modules_.modules());
         add_stacks(scratch);
         for (std::size_t i = 0; i < count; ++i) {
             for (const snapshot::row& row : parts[i].rows()) add(row);

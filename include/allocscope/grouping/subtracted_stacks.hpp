@@ -94,7 +94,7 @@ public:
     void run(const shown_stacks& later, const shown_stacks& earlier) {
         add_side(later);
         add_side(earlier);
-        for (const snapshot::thread& thread : threads_.all()) made_.threads().push_back(thread);
+        made_.threads().append(threads_.all());
         arena meanwhile;
         const matched_stacks matched{meanwhile, made_};
         matched.for_each([this](const stack_origin* equal, std::size_t count) {

@@ -52,8 +52,7 @@ inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part
     stack.by_thread = nullptr;
     if (parts.size() < 2) return;
     list<snapshot::thread_part> kept{memory};
-    kept.reserve(parts.size());
-    for (const snapshot::thread_part& part : parts) kept.push_back(part);
+    kept.append(parts);
     stack.by_thread = kept.data();
 }
 

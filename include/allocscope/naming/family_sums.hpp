@@ -111,7 +111,7 @@ inline void sum_families(list<family_sum>& sums, const retired_births& retired,
     }
     if (in_samples) rest.counts = counts_from(rest.births, rest.deaths);
     if (rest.counts.allocations != 0) sums.push_back(rest);
-    for (const family_sum& each : others) sums.push_back(each);
+    sums.append(others);
 }
 
 }  // namespace detail

@@ -264,7 +264,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
     for (live_site& each : sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
-        for (std::uint32_t i = 0; i < each.all_frames; ++i) to.frames.push_back(known->frames()[i]);
+        to.frames.append(known->frames(), each.all_frames);
         each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
     }
 }
@@ -376,7 +376,7 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
 // that are alive, because the code that allocated too much may have freed everything again. What
 // nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
-    for (const live_site& each : window.gone) window.sites.push_back(each);
+    window.sites.append(window.gone);
     window.gone.cut(0);
     for (live_site& each : window.sites) {
         each.objects = each.allocations;

@@ -62,7 +62,9 @@ public:
               const symbolize::frame_rule& rule) {
         const borrowed_memory meanwhile{scratch_};
         list<code_frame> frames{scratch_};
-        list<const met_address*> owners{scratch_};  // of each frame
+        list<const met_address*> owners{scratch_};     // of each frame
+        frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
+        owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
         find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
@@ -148,13 +150,13 @@ private:
             addresses[i] = &met(asked.addresses[i] - 1, modules[i], i + outermost < asked.count);
         }
         last_.clear();
+        last_.append(addresses);
         keep_homes(stack, asked, modules);
         const met_address* inner = nullptr;
         std::size_t inner_at = 0;  // its first frame
         folded_at_ = no_frame;
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
-            last_.push_back(each);
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
             const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
             if (folded != nullptr) rename(frames, owners, inner_at, *folded);
@@ -184,7 +186,7 @@ private:
     static void add_frames(const met_address& from, list<code_frame>& frames,
                            list<const met_address*>& owners) {
         if (from.location->frames.empty()) frames.push_back({});
-        for (const code_frame& frame : from.location->frames) frames.push_back(frame);
+        frames.append(from.location->frames);
         for (std::size_t n = 0; n < from.frame_count; ++n) owners.push_back(&from);
     }
     static bool has_own_line(const list<code_frame>& frames) {
@@ -269,8 +271,7 @@ private:
         if (last_homes_ == nullptr || last_homes_->size() != homes.size() ||
             std::memcmp(last_homes_->data(), homes.data(), bytes) != 0) {
             last_homes_ = kept_.make<list<const met_module*>>(kept_);
-            last_homes_->reserve(homes.size());
-            for (const met_module* home : homes) last_homes_->push_back(home);
+            last_homes_->append(homes);
         }
         stack.homes = last_homes_;
     }

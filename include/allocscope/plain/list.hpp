@@ -83,6 +83,17 @@ ALLOCSCOPE_NOINLINE void* copy_to_list(raw_list& grown, const void* value,
     return std::memcpy(added, value, value_bytes);
 }
 
+// Adds copies of `count` values that are not the list's own.
+ALLOCSCOPE_NOINLINE void append_to_list(raw_list& grown, const void* values, std::size_t count,
+                                        std::size_t value_bytes) {
+    if (count == 0) return;
+    const std::size_t size = grown.size + count;
+    if (size > grown.room) grow_list(grown, value_bytes, size);
+    std::memcpy(static_cast<char*>(grown.values) + value_bytes * grown.size, values,
+                value_bytes * count);
+    grown.size = size;
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_WARM_END
@@ -135,6 +146,12 @@ public:
             return *::new (add_to_list(raw_, sizeof(T))) T(kept);
         }
     }
+
+    // Adds the values of another list.
+    ALLOCSCOPE_INLINE void append(const T* values, std::size_t count) {
+        append_to_list(raw_, values, count, sizeof(T));
+    }
+    ALLOCSCOPE_INLINE void append(const list& other) { append(other.data(), other.size()); }
 
     // The first time, makes room for exactly as many as are wanted.
     ALLOCSCOPE_INLINE void reserve(std::size_t room) {

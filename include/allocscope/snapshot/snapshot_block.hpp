@@ -143,8 +143,7 @@ public:
     void add_rows(const list<snapshot::row>& rows, const snapshot::window_info& info,
                   arena& scratch) {
         list<snapshot::row> placed{memory_};
-        placed.reserve(rows.size());
-        for (const snapshot::row& row : rows) placed.push_back(row);
+        placed.append(rows);
         sort_rows(placed, info, scratch);
     }
 
@@ -187,8 +186,7 @@ public:
     // Adds the totals by family. Call it once. Throws std::bad_alloc.
     void add_families(const list<snapshot::family>& families) {
         list<snapshot::family> placed{memory_};
-        placed.reserve(families.size());
-        for (const snapshot::family& each : families) placed.push_back(each);
+        placed.append(families);
         head_->families = placed.data();
         head_->family_count = placed.size();
     }

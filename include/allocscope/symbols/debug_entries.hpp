@@ -5,8 +5,8 @@
 // Threads:  one
 // Memory:   the abbreviations of one unit, in the given arena
 //
-// A few additions skip an entry, because neighbouring values of fixed size are one step. So a loop
-// over a whole unit is fast enough without the optional sibling links.
+// A few additions skip an entry, because neighbouring values of fixed size are one step. What is
+// below an entry is skipped at once if the entry has a sibling link, which is optional.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
@@ -42,8 +42,10 @@ struct abbreviation {
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
     std::uint32_t bytes_behind = 0;  // the size of the values after the last step
+    std::uint32_t sibling_at = 0;    // where the link is among the values, if has_sibling
     std::uint16_t tag = 0;
     bool has_children = false;
+    bool has_sibling = false;  // after values of fixed size
     bool has_code = false;     // an address or a list of ranges
     bool opens_scope = false;  // the names of its children belong to it
     bool names_type = false;   // or names a namespace
@@ -130,6 +132,12 @@ private:
         bool attribute(const detail::dwarf_attribute& attribute) {
             if (budget != nullptr && !budget->take()) return false;
             if (only_code != 0 && shape.code != only_code) return true;
+            if (attribute.name == detail::dwarf::at_sibling &&
+                attribute.form == detail::dwarf::form_ref4 &&
+                shape.first_step == table.steps_.size()) {
+                shape.has_sibling = true;
+                shape.sibling_at = shape.bytes_behind;
+            }
             const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
             table.attributes_.push_back(
                 {attribute.name, attribute.form, bytes, attribute.implicit_value});
@@ -186,7 +194,10 @@ class entry_walker {
 public:
     entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
                  const abbreviation_table& table, std::uint64_t offset) noexcept
-        : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
+        : format_(unit.format),
+          table_(table),
+          unit_offset_(unit.offset),
+          in_(sections.info.part(0, unit.end), offset) {}
 
     bool next() noexcept;
     // The same for the first entry, but returns false if that is empty.
@@ -205,6 +216,10 @@ public:
         shape_ = nullptr;
         next_depth_ = depth_ + 1;
     }
+
+    // Skips the children of the entry, none of whose values has been read, and their end. Returns
+    // false if the entry has no link that leads there, or one that leads back or out of the unit.
+    bool skip_to_sibling() noexcept;
 
     // Reads the values of the entry one after the other: the name of the attribute and its value.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
@@ -228,6 +243,7 @@ private:
 
     const detail::dwarf_format format_;
     const abbreviation_table& table_;
+    const std::uint64_t unit_offset_;
     detail::byte_cursor in_;
     const abbreviation* shape_ = nullptr;
     std::uint32_t values_read_ = 0;
@@ -329,6 +345,18 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     }
     shape_ = table_.find(code);
     return in_.ok() && shape_ != nullptr;
+}
+
+ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {
+    const detail::byte_view bytes = in_.bytes();
+    const std::uint64_t at = in_.at() + shape_->sibling_at;
+    if (!shape_->has_sibling || at + 4 > bytes.size) return false;
+    std::uint32_t distance = 0;
+    std::memcpy(&distance, bytes.data + at, 4);
+    if (unit_offset_ + distance <= at || unit_offset_ + distance > bytes.size) return false;
+    in_.seek(unit_offset_ + distance);
+    shape_ = nullptr;
+    return true;
 }
 
 ALLOCSCOPE_NOINLINE bool entry_walker::begin() noexcept {

@@ -449,6 +449,9 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
         if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
             read_function(unit, walker, budget);
         }
+        if (shape->tag == detail::dwarf::tag_inlined_subroutine && walker.skip_to_sibling()) {
+            continue;  // what is inlined was described where it is not
+        }
         if (shape->names_type) {
             for (std::size_t i = open.size(); i > 0; --i) {
                 entry_scope& around = unit.scopes[open[i - 1].number];

@@ -131,7 +131,8 @@ ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const deb
             const std::size_t parent = open.empty() ? 0 : open.back().number;
             add(units, unit, walker, parent, budget);
             if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
-        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children) {
+        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
+                   !walker.skip_to_sibling()) {
             skipped_below = walker.depth();
         }
     }

@@ -202,7 +202,7 @@ private:
         const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
         if (was_initialiser && current_ != outer) {
             forget_pending();
-            for (const std::size_t header : scopes_[current_].headers) pending_.push_back(header);
+            pending_.append(scopes_[current_].headers);
         }
         enter(at, outer);
     }

@@ -129,6 +129,27 @@ TEST_CASE("a list grows, also by its own values and beside another one") {
     CHECK(other.back() == 4998);
 }
 
+TEST_CASE("a list appended to another is copied whole, in order, also an empty one") {
+    plain::arena memory;
+    std::mt19937_64 dice{7};
+    plain::list<std::uint32_t> grown{memory};
+    std::vector<std::uint32_t> expected;
+    for (int i = 0; i < 300; ++i) {
+        const plain::list<std::uint32_t> none;
+        plain::list<std::uint32_t> part{memory};
+        for (std::uint64_t left = dice() % 40; left > 0; --left) {
+            part.push_back(static_cast<std::uint32_t>(dice()));
+        }
+        grown.append(none);
+        grown.append(part);
+        expected.insert(expected.end(), part.begin(), part.end());
+        grown.push_back(5);
+        expected.push_back(5);
+        REQUIRE(grown.size() == expected.size());
+    }
+    CHECK(std::equal(grown.begin(), grown.end(), expected.begin(), expected.end()));
+}
+
 TEST_CASE("a table finds by text and by number what a map finds") {
     std::mt19937_64 dice{3};
     plain::arena memory;

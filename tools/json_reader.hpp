@@ -1,8 +1,8 @@
 // json_reader.hpp - reads the JSON that Google Benchmark writes.
 //
-// The format is RFC 8259, with the NaN and Infinity that older releases write. The depth is
-// limited, so that no input can use up the stack. Numbers are read by strtod(), because this
-// program never leaves the "C" locale.
+// The format is RFC 8259, with the NaN and Infinity of older releases of Google Benchmark. The
+// depth is limited, so that no input can use up the stack. Numbers are read by strtod(), because
+// this program never leaves the "C" locale.
 #ifndef ALLOCSCOPE_TOOLS_JSON_READER_HPP
 #define ALLOCSCOPE_TOOLS_JSON_READER_HPP
 

@@ -17,7 +17,8 @@ namespace {
 
 using namespace allocscope::detail;
 
-// At most so many names are read at a time, so that a program with very many threads costs little.
+// At most this many names are read at a time, so that a program with very many threads costs
+// little.
 constexpr std::size_t most_reads = 1024;
 
 // A segment, seen from outside.

@@ -144,8 +144,8 @@ public:
     // Changes whenever a pattern is added, because that may change earlier decisions.
     std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
-    // True if no row should be named after this frame. Neither should one about which nothing is
-    // known.
+    // True if no row should be named after this frame. That includes a frame about which nothing
+    // is known.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
         if (version() == 0 && is_standard_header(frame.file)) return true;

@@ -5042,7 +5042,7 @@ private:
                ((head & 255U) << 8U | head >> 8U) % 31 == 0;
     }
 
-    // Provides at least the next 32 bits; behind the end they are zero.
+    // Provides at least the next 32 bits; after the end they are zero.
     void fill() noexcept {
         while (bits_ <= 56) {
             if (next_ != end_) {
@@ -7995,7 +7995,7 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions nex
 
 // The least that the other allocator is asked for. The preload library sets it to 0 in a program
 // that is never recorded, because it has the malloc of a sanitizer, which would not see that the
-// program writes behind a raised block.
+// program writes beyond a raised block.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::size_t least_request_bytes =
     smallest_block_bytes;
 
@@ -8362,7 +8362,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The end of a mapping of a file, behind which addresses are free.
+// The end of a mapping of a file. The addresses after it are free.
 class mapping_edge {
 public:
     ALLOCSCOPE_INLINE void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {
@@ -13782,7 +13782,7 @@ inline void look_who_calls(const void* caller) noexcept {
 
 // What the program would find without us, or what we have to call for a tool before us. The
 // functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
-// dlsym finds those of libc.so behind it.
+// dlsym passes over them and finds those of libc.so.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
     void* const scope = is_ours(name) || is_passed_on ? RTLD_NEXT : RTLD_DEFAULT;
@@ -19294,7 +19294,7 @@ private:
             const char c = name_[at];
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
-        return at;  // no_position is also behind the end
+        return at;  // no_position is also after the end
     }
 
     void read_angle_brackets() {
@@ -19922,7 +19922,7 @@ private:
         copy_until(to, behind);
     }
 
-    // The parts between this bracket and the closing one. Moves behind the closing one.
+    // The parts between this bracket and the closing one. Moves to the position after it.
     list<text> parts(char closing, int depth) {
         list<text> found{memory_};
         ++at_;
@@ -38096,7 +38096,7 @@ public:
         if (number < row_count_) return stacks.frames_of_row(number, scratch).frames;
         return stacks.frames(here.shown_stack, scratch);
     }
-    // The first place behind the rows: nothing is alive there (in a difference: no more than
+    // The first place after the rows: nothing is alive there (in a difference: no more than
     // before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
@@ -44005,8 +44005,8 @@ private:
     static constexpr std::size_t most_columns = 9;
     static constexpr std::size_t least_name = 8;
 
-    // Writes a name into `room` columns, if that is possible; 0: no limit. The text behind the name
-    // is left out if too little of the name would be left.
+    // Writes a name into `room` columns, if that is possible; 0: no limit. The text after the name
+    // is left out if too little of the name would remain.
     static void write_name(text_out& out, const line_name& name, std::size_t room) {
         constexpr std::size_t telling_name = 16;
         const std::size_t before = columns_of(name.before);
@@ -44623,7 +44623,7 @@ namespace detail {
 // file:line:type, as in the rows of operator<<, and the positions of its parts.
 struct row_place {
     text whole;
-    std::size_t name = 0;  // position behind the directories
+    std::size_t name = 0;  // position after the directories
     std::size_t type = 0;  // position of the ':' before the type
 };
 
@@ -47582,7 +47582,7 @@ private:
         return length != 0 || filled_ != 0;
     }
 
-    // Reads a number at the place `at` of the line, and moves `at` behind it.
+    // Reads a number at the place `at` of the line, and moves `at` to the position after it.
     static std::uint64_t number(const char*& at, unsigned base) noexcept {
         std::uint64_t value = 0;
         for (;; ++at) {
@@ -49360,7 +49360,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// `source`: the later snapshot, and behind it the earlier one.
+// `source` points to two snapshots: the later one, then the earlier one.
 inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
     const auto* const sides = static_cast<const snapshot*>(source);
     for (std::size_t i = 0; i < 2; ++i) {

@@ -113,7 +113,7 @@ private:
                ((head & 255U) << 8U | head >> 8U) % 31 == 0;
     }
 
-    // Provides at least the next 32 bits; behind the end they are zero.
+    // Provides at least the next 32 bits; after the end they are zero.
     void fill() noexcept {
         while (bits_ <= 56) {
             if (next_ != end_) {

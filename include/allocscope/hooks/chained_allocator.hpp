@@ -45,7 +45,7 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions nex
 
 // The least that the other allocator is asked for. The preload library sets it to 0 in a program
 // that is never recorded, because it has the malloc of a sanitizer, which would not see that the
-// program writes behind a raised block.
+// program writes beyond a raised block.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::size_t least_request_bytes =
     smallest_block_bytes;
 

@@ -117,7 +117,7 @@ inline void look_who_calls(const void* caller) noexcept {
 
 // What the program would find without us, or what we have to call for a tool before us. The
 // functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
-// dlsym finds those of libc.so behind it.
+// dlsym passes over them and finds those of libc.so.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
     void* const scope = is_ours(name) || is_passed_on ? RTLD_NEXT : RTLD_DEFAULT;

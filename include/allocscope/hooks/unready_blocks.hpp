@@ -5,7 +5,7 @@
 // Threads:  the process has only one then
 // Memory:   64 KiB of zeroed static storage, touched as needed; never used again
 //
-// The loader relocates a preloaded library after the libraries that come behind it in the search
+// The loader relocates a preloaded library after the libraries that come after it in the search
 // order. A function of theirs that chooses an implementation (an IFUNC resolver) may run before
 // that, and may allocate. At that time this library can reach nothing but its own variables: no
 // function of another library, no thread-local variable, no address that is stored in a table. So

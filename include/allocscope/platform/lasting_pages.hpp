@@ -39,7 +39,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The end of a mapping of a file, behind which addresses are free.
+// The end of a mapping of a file. The addresses after it are free.
 class mapping_edge {
 public:
     ALLOCSCOPE_INLINE void begin(std::uintptr_t at, std::uintptr_t limit) noexcept {

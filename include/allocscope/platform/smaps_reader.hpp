@@ -105,7 +105,7 @@ private:
         return length != 0 || filled_ != 0;
     }
 
-    // Reads a number at the place `at` of the line, and moves `at` behind it.
+    // Reads a number at the place `at` of the line, and moves `at` to the position after it.
     static std::uint64_t number(const char*& at, unsigned base) noexcept {
         std::uint64_t value = 0;
         for (;; ++at) {

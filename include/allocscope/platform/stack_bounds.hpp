@@ -17,7 +17,7 @@
 //                                               readable: [sp, high)
 //
 // Where {low, size} lies in the control block differs between versions of glibc. So it is searched
-// for, and accepted only if it fits: low <= sp, and low + size just behind the block. Any other
+// for, and accepted only if it fits: low <= sp, and low + size just after the block. Any other
 // stack (of a coroutine, of a signal handler) is unknown here: {0, 0}.
 //
 // RLIMIT_STACK alone says nothing: if a program raises it at run time, its libraries, heaps and

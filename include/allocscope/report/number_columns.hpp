@@ -108,8 +108,8 @@ private:
     static constexpr std::size_t most_columns = 9;
     static constexpr std::size_t least_name = 8;
 
-    // Writes a name into `room` columns, if that is possible; 0: no limit. The text behind the name
-    // is left out if too little of the name would be left.
+    // Writes a name into `room` columns, if that is possible; 0: no limit. The text after the name
+    // is left out if too little of the name would remain.
     static void write_name(text_out& out, const line_name& name, std::size_t room) {
         constexpr std::size_t telling_name = 16;
         const std::size_t before = columns_of(name.before);

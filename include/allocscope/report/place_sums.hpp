@@ -68,7 +68,7 @@ public:
         if (number < row_count_) return stacks.frames_of_row(number, scratch).frames;
         return stacks.frames(here.shown_stack, scratch);
     }
-    // The first place behind the rows: nothing is alive there (in a difference: no more than
+    // The first place after the rows: nothing is alive there (in a difference: no more than
     // before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 

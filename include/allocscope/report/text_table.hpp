@@ -49,7 +49,7 @@ namespace detail {
 // file:line:type, as in the rows of operator<<, and the positions of its parts.
 struct row_place {
     text whole;
-    std::size_t name = 0;  // position behind the directories
+    std::size_t name = 0;  // position after the directories
     std::size_t type = 0;  // position of the ':' before the type
 };
 

@@ -51,7 +51,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// `source`: the later snapshot, and behind it the earlier one.
+// `source` points to two snapshots: the later one, then the earlier one.
 inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
     const auto* const sides = static_cast<const snapshot*>(source);
     for (std::size_t i = 0; i < 2; ++i) {

@@ -154,7 +154,7 @@ private:
             const char c = name_[at];
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
-        return at;  // no_position is also behind the end
+        return at;  // no_position is also after the end
     }
 
     void read_angle_brackets() {

@@ -353,7 +353,7 @@ private:
         copy_until(to, behind);
     }
 
-    // The parts between this bracket and the closing one. Moves behind the closing one.
+    // The parts between this bracket and the closing one. Moves to the position after it.
     list<text> parts(char closing, int depth) {
         list<text> found{memory_};
         ++at_;

@@ -18,8 +18,8 @@
 //     _r_debug -> program -> libstdc++ -> libc -> ld.so | -> plugin -> plugin
 //                 permanent                             |    may_go
 //
-// A module behind ld.so that was loaded with the program nevertheless is checked needlessly, which
-// takes 30 ns in each walk that meets it.
+// If a module after ld.so was loaded with the program, it is checked needlessly, which takes 30 ns
+// in each walk that meets it.
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP

@@ -6420,11 +6420,6 @@ class any_table {
 public:
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.entries.size; }
     ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
-    void clear() noexcept {
-        raw_.entries.size = 0;
-        raw_.slots = nullptr;
-        raw_.count = 0;
-    }
 
 protected:
     ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
@@ -10460,9 +10455,6 @@ struct met_module {
     bool has_build_id;
 
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    bool overlaps(const met_module& other) const noexcept {
-        return start - other.start < other.size || other.start - start < size;
-    }
     ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
@@ -12412,9 +12404,6 @@ public:
         entries_ = nullptr;
         touched_bytes_.set(0);
     }
-
-    // The method by which the chains kept here were walked.
-    unwinding method() const noexcept { return method_; }
 
     // The memory of the entries used so far. Any thread may call this.
     std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
@@ -42420,8 +42409,6 @@ public:
     const call_node& root() const noexcept { return nodes_[0]; }
     std::size_t size() const noexcept { return nodes_.size(); }
     const call_node& operator[](std::size_t number) const noexcept { return nodes_[number]; }
-    // The different frames of the tree, by their numbers.
-    const frame_book& frames() const noexcept { return frames_; }
 
     call_children children_of(const call_node& node) const noexcept {
         return {nodes_.data() + node.first_child, node.child_count};

@@ -117,8 +117,6 @@ public:
     const call_node& root() const noexcept { return nodes_[0]; }
     std::size_t size() const noexcept { return nodes_.size(); }
     const call_node& operator[](std::size_t number) const noexcept { return nodes_[number]; }
-    // The different frames of the tree, by their numbers.
-    const frame_book& frames() const noexcept { return frames_; }
 
     call_children children_of(const call_node& node) const noexcept {
         return {nodes_.data() + node.first_child, node.child_count};

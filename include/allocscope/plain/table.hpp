@@ -140,11 +140,6 @@ class any_table {
 public:
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.entries.size; }
     ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
-    void clear() noexcept {
-        raw_.entries.size = 0;
-        raw_.slots = nullptr;
-        raw_.count = 0;
-    }
 
 protected:
     ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}

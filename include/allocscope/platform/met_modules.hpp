@@ -64,9 +64,6 @@ struct met_module {
     bool has_build_id;
 
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    bool overlaps(const met_module& other) const noexcept {
-        return start - other.start < other.size || other.start - start < size;
-    }
     ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 

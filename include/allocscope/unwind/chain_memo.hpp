@@ -86,9 +86,6 @@ public:
         touched_bytes_.set(0);
     }
 
-    // The method by which the chains kept here were walked.
-    unwinding method() const noexcept { return method_; }
-
     // The memory of the entries used so far. Any thread may call this.
     std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
 

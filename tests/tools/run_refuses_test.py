@@ -75,6 +75,26 @@ def shows_what_it_cannot_write(recorder, program):
     assert re.search(r"\d+ +\d+ B +[0-9.]+% .*keep", report), report
 
 
+def trusts_no_library_of_others(folder, program):
+    """Whoever can change the library decides what is done in every recorded program."""
+    own = pathlib.Path(folder) / "own"
+    own.mkdir()
+    command = shutil.copy(PROGRAM, own)
+    library = shutil.copy(pathlib.Path(PROGRAM).parent / "liballocscope_preload.so", own)
+
+    def refusal():
+        done = subprocess.run([command, "run", "--summary", "--", program], capture_output=True,
+                              text=True, timeout=60, check=False)
+        return done.stderr if done.returncode == 2 else ""
+    assert refusal() == ""
+    os.chmod(library, 0o757)
+    assert f"{library} cannot be used: everybody may write to it" in refusal(), refusal()
+    os.chmod(library, 0o755)
+    if os.geteuid() == 0:
+        os.chown(library, 65534, -1)
+        assert f"{library} cannot be used: it belongs to another user" in refusal(), refusal()
+
+
 def says_that_help_was_not_written():
     for words in (["--help"], ["--version"], ["run", "--help"]):
         with open("/dev/full", "wb") as full:
@@ -189,6 +209,7 @@ def main():
         says_what_is_wrong(str(program))
         shows_what_it_cannot_write(recorder, program)
         says_that_help_was_not_written()
+        trusts_no_library_of_others(folder, program)
         says_that_nothing_can_be_loaded(recorder, folder, program)
         scripts_of_scripts(recorder, recorder.folder)
         counts_children_that_it_cannot_record(recorder, folder)

@@ -85,7 +85,7 @@ set(allocscope_costs
     "benchmarks/golden_instructions=15" "lint/tidy=15" "debug_forms/packed_forms=15"
     "unit/unwind/cfi_to_rule=14" "process/refused_memory=14" "process/many_open_windows=14"
     "programs/transparency=13" "lint/compile_budget=12" "malloc_family/same_as_libc.*=12"
-    "consumer/leak_checked_test=12" "tools/run=11" "sampling/real_windows=10"
+    "consumer/leak_checked_test=12" "tools/run_.*=6" "sampling/real_windows=10"
     "programs/hazards=10" "type_corpus/misleading=10" "examples/.*=9" "process/refused_malloc=8"
     "adapters/doctest=8" "unit/formats/streamed_stacks=8" "consumer/.*=8" "docs/code_blocks=8"
     "benchmarks/compile_time=8" "programs/judges=8" "sampling/simulated_mixes=7"

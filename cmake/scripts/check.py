@@ -16,10 +16,10 @@ import subprocess
 import sys
 import time
 
-from lints import headers, rooms, texts
+from lints import hazards, headers, rooms, texts
 from source_tree import Problem, Tree, read_repository
 
-CHECKS = {**rooms.CHECKS, **headers.CHECKS, **texts.CHECKS}
+CHECKS = {**rooms.CHECKS, **headers.CHECKS, **texts.CHECKS, **hazards.CHECKS}
 FORMATTERS = ("clang-format-14", "clang-format")
 
 

@@ -10,7 +10,8 @@ HEADERS = "include/allocscope/"
 # Folders that hold no source of ours.
 SKIPPED = {"build", ".git", ".cache", "__pycache__", "fixtures", "corpus"}
 # A folder of crash inputs or recorded outputs is data, not text that we wrote.
-TEXT_ENDINGS = (".hpp", ".cpp", ".h", ".c", ".py", ".cmake", ".md", ".txt", ".in", ".json", ".sh")
+TEXT_ENDINGS = (".hpp", ".cpp", ".h", ".c", ".py", ".cmake", ".md", ".txt", ".in", ".json", ".sh",
+                ".toml")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"][ \t]*(//.*)?$', re.M)
 

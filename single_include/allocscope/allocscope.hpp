@@ -335,6 +335,9 @@ ALLOCSCOPE_NAMESPACE_END
 #if !defined(__linux__) || !defined(__x86_64__)
     #error "allocscope runs on Linux x86_64 only"
 #endif
+#if !defined(__GLIBC__)
+    #error "allocscope needs the GNU C library"
+#endif
 #if !defined(__GNUC__)
     #error "allocscope needs g++ or clang++"
 #endif
@@ -17423,6 +17426,37 @@ ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
+// staying_module.hpp - keeps a library that records loaded when somebody closes it.
+
+#ifndef ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
+#define ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// Code that is not compiled for a library is a part of the executable.
+#if defined(DLFO_STRUCT_HAS_EH_DBASE) && defined(__PIC__) && !defined(__PIE__)
+
+// `code` is what others will call.
+inline void stay_loaded(std::uintptr_t code) noexcept {
+    const module_identity own = identify_module(code);
+    if (own.start == 0 || own.life == module_life::permanent) return;
+    ::dlopen(own.loaded->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+#else
+
+inline void stay_loaded(std::uintptr_t) noexcept {}
+
+#endif
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
+
 // after_fork.hpp - what a forked child finds of the locks and tables of its parent.
 
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
@@ -17689,6 +17723,7 @@ inline void begin_window(open_window& window) noexcept {
 // Called before the first window.
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
+    stay_loaded(reinterpret_cast<std::uintptr_t>(&thread_end));
     prepare_for_forks();
     prepare_thread_fence();
 }
@@ -17803,6 +17838,7 @@ inline void close_window_now(window_id id) noexcept {
 inline void pause_now(int change) noexcept {
     // Before the first window, this may be the first function of the engine that is called.
     if (process.latecomer.load(memory_order::acquire) == nullptr) {
+        prepare_process();
         const control_lock lock;
         prepare_threads();
     }

@@ -49,6 +49,16 @@ def make_program(bench, compiler, folder, source, library, *, hooks="hooks.cpp",
                       f"-Wl,-rpath,{folder}", *[o for o in options if o != "-fno-pie"])
 
 
+def odd_name(bench, compiler):
+    """What is left alone is known by its place, not by its name."""
+    folder = bench.folder(f"odd-name-{compiler}")
+    library = make_library(compiler, folder, "known", ["-Wl,-soname,libknown.so"])
+    named = folder / "ld-linux-allocscope-libc.so.6"
+    shutil.copy(library, named)
+    program = make_program(bench, compiler, folder, "counts.cpp", library)
+    run([program, named, make_library_with_malloc(compiler, folder)])
+
+
 def counts(bench, compiler, name, flags, level="-O2", options=()):
     folder = bench.folder(f"counts-{compiler}-{name}{level}{''.join(options)}")
     library = make_library(compiler, folder, "known", flags)
@@ -138,6 +148,7 @@ def main():
             for preloaded in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob(name):
                 cases.append((f"{compiler}: {name} preloaded",
                               lambda c=compiler, p=preloaded: other_malloc(made, c, p)))
+        cases.append((f"{compiler}: odd name", lambda c=compiler: odd_name(made, c)))
         cases.append((f"{compiler}: threads", lambda c=compiler: threads(made, c)))
         cases.append((f"{compiler}: another tool", lambda c=compiler: other_tool(made, c)))
         cases.append((f"{compiler}: forks", lambda c=compiler: forks(made, c)))

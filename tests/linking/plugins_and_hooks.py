@@ -61,6 +61,16 @@ def plugin_binds_its_own_hooks(tools, compiler):
     expect_in(f"module 0 not recording: \"{NOT_REPLACED}", output)
 
 
+def threads_outlive_plugin_with_hooks(tools, compiler):
+    folder = tools.folder(f"outlived {compiler}")
+    host = tools.link(compiler, folder / "host",
+                      tools.compile(compiler, "busy_host.cpp", *FLAGS))
+    plugin = tools.link(compiler, folder / "plugin.so", "-shared", "-Wl,-Bsymbolic",
+                        tools.compile(compiler, "plugin.cpp", *FLAGS, "-fPIC"),
+                        tools.hooks(compiler))
+    expect_in("4000 allocations, the child ended with 0\n", run([host, plugin]).stdout)
+
+
 def both_bring_hooks(tools, compiler):
     """The executable's come first in the order of symbols: one recorder, everything once."""
     output = build(tools, compiler, tools.folder(f"both {compiler}"),
@@ -108,7 +118,7 @@ def main():
     cases = [("number and namespace", lambda: number_and_namespace_change_together(tools))]
     for compiler in tools.compilers:
         for check in (no_hooks_anywhere, plugin_brings_hooks, plugin_binds_its_own_hooks,
-                      both_bring_hooks):
+                      threads_outlive_plugin_with_hooks, both_bring_hooks):
             cases.append((f"{compiler}: {check.__name__.replace('_', ' ')}",
                           lambda check=check, compiler=compiler: check(tools, compiler)))
         # Not optimised and exported is the hard case: inline functions of the plugin are then

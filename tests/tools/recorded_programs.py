@@ -2,6 +2,7 @@
 import json
 import pathlib
 import subprocess
+import time
 
 
 # The C++ library allocates when it is loaded, and clang++ always loads it.
@@ -52,3 +53,45 @@ def totals(report):
     """Allocations, frees, bytes allocated."""
     found = report["totals"]
     return found["allocations"], found["frees"], found["bytes_allocated"]
+
+
+KEEPS = r"""
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+static void* kept[100];
+__attribute__((noinline)) void keep() { for (int i = 0; i < 100; ++i) kept[i] = malloc(30); }
+int main(int argc, char** argv) {
+    keep();
+    for (int i = 0; i < 50; ++i) free(malloc(7));
+    const char* how = argc > 1 ? argv[1] : "return";
+    if (strcmp(how, "_exit") == 0) _exit(3);
+    if (strcmp(how, "abort") == 0) abort();
+    if (strcmp(how, "kill") == 0) kill(getpid(), 9);
+    if (strcmp(how, "crash") == 0) *(volatile int*)nullptr = 1;
+    if (strcmp(how, "exec") == 0) execl("/bin/true", "true", nullptr);
+    if (strcmp(how, "wait") == 0) pause();
+    return 4;
+}
+"""
+
+
+def keeps(folder, compiler):
+    """A program that keeps 100 of 150 blocks and ends as it is told, with 4 if nobody does."""
+    return compiled(folder, "keeps", KEEPS, compiler, *WITHOUT_CXX)
+
+
+def wait_for_child(parent):
+    """Until the program of the command has come to its pause()."""
+    for _ in range(3000):
+        children = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        for child in children:
+            try:
+                if "pause" in pathlib.Path(f"/proc/{child}/wchan").read_text() or \
+                        pathlib.Path(f"/proc/{child}/syscall").read_text().startswith("34 "):
+                    return
+            except OSError:
+                pass
+        time.sleep(0.02)
+    raise AssertionError("the program does not wait")

@@ -35,8 +35,13 @@
 
 #include <allocscope/config.hpp>
 
+#include <cstddef>  // __GLIBC__, as any standard header
+
 #if !defined(__linux__) || !defined(__x86_64__)
     #error "allocscope runs on Linux x86_64 only"
+#endif
+#if !defined(__GLIBC__)
+    #error "allocscope needs the GNU C library"
 #endif
 #if !defined(__GNUC__)
     #error "allocscope needs g++ or clang++"

@@ -21,6 +21,7 @@
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/thread_fence.hpp>
 #include <allocscope/record/recorder.hpp>
+#include <allocscope/record/staying_module.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -144,6 +145,7 @@ inline void begin_window(open_window& window) noexcept {
 // Called before the first window.
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
+    stay_loaded(reinterpret_cast<std::uintptr_t>(&thread_end));
     prepare_for_forks();
     prepare_thread_fence();
 }
@@ -258,6 +260,7 @@ inline void close_window_now(window_id id) noexcept {
 inline void pause_now(int change) noexcept {
     // Before the first window, this may be the first function of the engine that is called.
     if (process.latecomer.load(memory_order::acquire) == nullptr) {
+        prepare_process();
         const control_lock lock;
         prepare_threads();
     }

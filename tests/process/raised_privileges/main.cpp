@@ -1,5 +1,6 @@
 // Danger: a program with raised privileges (set-user-id) writes a file where its caller says. Run
-// by root it copies itself, makes the copy set-user-id and starts it as nobody.
+// by root it copies itself, makes the copy set-user-id and starts it as nobody. And what a program
+// writes after it has given up its privileges is written with those that it has left.
 
 #include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
@@ -31,6 +32,18 @@ int fail_a_check(bool is_to_be_secure) {
     const bool is_told = std::strstr(found.message(), "saved") != nullptr;
     ALLOCSCOPE_EXPECT(!is_to_be_secure || !is_told);
     return found.saved_to()[0] != '\0' ? saved : not_saved;
+}
+
+// The window begins as root; the file is nobody's.
+int fail_a_check_as_nobody() {
+    allocscope::leak_check leaks{"given up"};
+    void* left = allocate(5);
+    if (setgid(nobody) != 0 || setuid(nobody) != 0) return 99;
+    const allocscope::check_result found = leaks.finish();
+    release(left);
+    struct stat file = {};
+    if (stat(found.saved_to(), &file) != 0) return not_saved;
+    return file.st_uid == nobody && (file.st_mode & 0777) == 0600 ? saved : 97;
 }
 
 bool copy_program(const std::string& to) {
@@ -68,6 +81,7 @@ bool exists(const std::string& path) {
 
 int main(int count, char** arguments) {
     watchdog();
+    if (count == 2 && std::strcmp(arguments[1], "drop") == 0) return fail_a_check_as_nobody();
     if (count == 2) return fail_a_check(std::strcmp(arguments[1], "secure") == 0);
     if (geteuid() != 0) {
         std::puts("skipped: only root can make a program set-user-id");
@@ -85,6 +99,7 @@ int main(int count, char** arguments) {
     const std::string others = here + "/others";
     ALLOCSCOPE_EXPECT(mkdir(others.c_str(), 0700) == 0 && chown(others.c_str(), nobody, 0) == 0);
     ALLOCSCOPE_EXPECT_EQUAL(run_as(0, program, "plain", others), not_saved);
+    ALLOCSCOPE_EXPECT_EQUAL(run_as(0, program, "drop", others), saved);
     const std::string open_to_all = here + "/open";
     ALLOCSCOPE_EXPECT(mkdir(open_to_all.c_str(), 0700) == 0 &&
                       chmod(open_to_all.c_str(), 0777) == 0);

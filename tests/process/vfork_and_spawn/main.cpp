@@ -1,5 +1,6 @@
-// Danger: a vfork child runs in its parent's memory and with its parent's thread state; what it
-// does there must leave the parent's counts and guards whole.
+// Danger: a vfork child runs in its parent's memory and with its parent's thread state, and so does
+// a task of clone(CLONE_VM), on a stack that no thread has; what it does there must leave the
+// parent's counts and guards whole.
 // not with: asan, tsan (they intercept vfork)
 
 #include "../../support/accounting.hpp"
@@ -7,9 +8,11 @@
 
 #include <allocscope/allocscope.hpp>
 
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 using namespace allocscope_test;
 
@@ -35,10 +38,34 @@ __attribute__((noinline)) bool vfork_an_allocating_child(bool executes) {
     return child_succeeds(child);
 }
 
+int allocate_as_task(void*) {
+    release(allocate(72));
+    return 0;
+}
+
+alignas(16) char stack_of_task[64 * 1024];
+
+bool clone_an_allocating_task() {
+    return child_succeeds(::clone(allocate_as_task, stack_of_task + sizeof stack_of_task,
+                                  CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr));
+}
+
+void expect_tasks_counted() {
+    allocscope::scope window{"tasks"};
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+        ALLOCSCOPE_EXPECT(clone_an_allocating_task());
+        void* object = allocate(5);
+        ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 2 * i);
+        release(object);
+    }
+    expect_accounted(window.stats(), {200, 200});
+}
+
 }  // namespace
 
 int main() {
     watchdog();
+    expect_tasks_counted();
     allocscope::scope window{"vfork"};
     const long children = scaled(1000);
     for (long i = 0; i < children; ++i) {

@@ -48,6 +48,10 @@ void end(const char* way) {
     }
     work();
     if (is("exit")) std::exit(5);
+    if (is("exit_in_exit")) {
+        std::atexit([] { std::exit(5); });
+        std::exit(4);
+    }
     if (is("quick_exit")) std::quick_exit(5);
     if (is("_exit")) ::_exit(5);
     if (is("abort")) std::abort();

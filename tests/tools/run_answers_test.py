@@ -1,0 +1,208 @@
+"""run_answers_test.py PROGRAM COMPILER
+
+What `allocscope run` answers: numbers and rows however the program ends, in every format, on
+stderr or in a file.
+"""
+import gzip
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from recorded_programs import WITHOUT_CXX, Recorder, compiled, keeps, totals
+
+PROGRAM, COMPILER = sys.argv[1:3]
+
+
+def is_complete_however_the_program_ends(recorder, program):
+    numbers = (150, 50, 3350)
+    for how, code in (("return", 4), ("_exit", 3), ("abort", 128 + signal.SIGABRT),
+                      ("kill", 128 + signal.SIGKILL), ("crash", 128 + signal.SIGSEGV)):
+        report = recorder.report([program, how], code=code)
+        assert totals(report) == numbers, (how, report["totals"])
+        assert report["lost"]["no_memory_for_record"] == 0, report["lost"]
+        assert not any(report["lost"].values()), report["lost"]
+        row = report["rows"][0]
+        assert (row["objects"], row["bytes"], row["function"]) == (100, 3000, "keep()"), row
+        assert row["file"].endswith("keeps.cpp") and row["line"] == 7, row
+    first, second = recorder.reports([program, "exec"])
+    assert totals(first) == numbers and second["window"] == "true", (first, second)
+
+
+def counts_and_samples(recorder, program):
+    report = recorder.report([program], "--record", "counters", code=4)
+    assert totals(report) == (150, 50, 3350) and report["rows"] == [], report
+    report = recorder.report([program], "--record=sampled", "--sample-bytes=1", code=4)
+    assert totals(report) == (150, 50, 3350), report
+    report = recorder.report([program], "--frames", "1", code=4)
+    assert {len(row["frames"]) for row in report["rows"]} == {1}, report
+
+
+def places_rows_in_callers(recorder, program):
+    (row,) = recorder.report([program], "--library-frames", "keep", code=4)["rows"]
+    assert (row["function"], row["line"]) == ("main", 9), row
+
+
+def text_and_summary(recorder, program):
+    done = recorder.run([program], code=4)
+    for line in ("  allocated         150 objects        3350 B",
+                 "    100  3000 B  100.0%  keeps.cpp:7:?  keep()"):
+        assert line in done.stderr.splitlines(), done.stderr
+    done = recorder.run([program], "--summary", code=4)
+    assert done.stderr == ("allocscope: keeps: 150 allocations, 50 frees, 3,350 bytes allocated;"
+                           " alive: 100 objects of 3,000 bytes; peak 3,007 bytes\n"), done.stderr
+    path = recorder.folder / "%n-%p.txt"
+    recorder.run([program], "--output", path, code=4)
+    (made,) = recorder.folder.glob("keeps-*.txt")
+    assert made.stat().st_mode & 0o777 == 0o600
+    environment = {**os.environ, "ALLOCSCOPE_SUMMARY": "1", "ALLOCSCOPE_RECORD": "counters"}
+    done = recorder.run([program], code=4, env=environment)
+    assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
+
+
+def writes_every_format(recorder, program):
+    begins = {"txt": b"allocscope report of", "json": b"{", "csv": b"file,line,",
+              "pb.gz": b"\x1f\x8b", "allocscope": b"allocscope snapshot\n",
+              "folded": b"", "speedscope.json": b"{\"$schema\"", "dhat.json": b"{\"dhatFile",
+              "heaptrack": b"v 10400 3\n", "massif": b"desc: ", "callgrind": b"# callgrind",
+              "html": b"<!doctype html>"}
+    for ending, begin in begins.items():
+        path = recorder.folder / f"heap.{ending}"
+        done = recorder.run([program], "--output", path, code=4)
+        assert done.stderr == "" and path.read_bytes().startswith(begin), (ending, done.stderr)
+    assert (recorder.folder / "heap.folded").read_text().endswith(";main;keep() 3000\n")
+    path = recorder.folder / "named.txt"
+    recorder.run([program], "--output", path, "--format", "csv", code=4)
+    assert path.read_bytes().startswith(begins["csv"])
+    assert ";main;keep() 3000\n" in recorder.run([program], "--format=folded", code=4).stderr
+    done = recorder.run([program], "--record=counters", "--format=folded", code=4)
+    assert "the window only counted, so there are no stacks" in done.stderr, done.stderr
+
+
+def keeps_secrets(recorder, program):
+    """The environment is in no report, arguments only where --include-cmdline asks for them; nobody
+    else may read it."""
+    command = ["sh", "-c", "exec \"$0\" wait-not secret-argument", program]
+    before = os.umask(0)
+    for ending in ("txt", "json", "csv", "allocscope", "folded", "speedscope.json", "dhat.json",
+                   "heaptrack", "massif", "callgrind", "html", "pb.gz"):
+        for options in ([], ["--include-cmdline"]):
+            path = recorder.folder / f"secret.{ending}"
+            recorder.run(command, *options, "--output", path, "--every", "100", code=4,
+                         env={**os.environ, "SECRET": "secret-variable"})
+            written = path.read_bytes()
+            if ending == "pb.gz":
+                written = gzip.decompress(written)
+            assert path.stat().st_mode & 0o777 == 0o600, ending
+            assert b"secret-variable" not in written, ending
+            assert b"secret-argument" not in written or options, ending
+            has_command = ending not in ("csv", "folded", "speedscope.json", "txt")
+            assert not has_command or not options or b"secret-argument" in written, ending
+            path.unlink()
+    os.umask(before)
+
+
+def records_with_closed_descriptors(recorder, program):
+    """What is printed must not go into the recording, as if that were stderr: each child ends, and
+    gets its line, before the next one begins."""
+    for closed in ("<&- >&- 2>&-", "2>&-"):
+        reports = recorder.folder / "closed"
+        reports.mkdir()
+        rounds = '"$1"; sleep 0.6; "$1"; sleep 0.6; "$1"; exit 3'
+        command = f'exec "$0" run --children follow --summary --output "$2" -- "$3" "$1" {closed}'
+        script = recorder.folder / "rounds"
+        script.write_text(f"#!/bin/sh\n{rounds}\n")
+        script.chmod(0o755)
+        done = subprocess.run(["sh", "-c", command, PROGRAM, program, reports / "%n-%p.json",
+                               script], timeout=600, check=False)
+        assert done.returncode == 3, done
+        found = [each.name for each in reports.iterdir()]
+        assert sum(name.startswith("keeps-") for name in found) == 3, found
+        shutil.rmtree(reports)
+
+
+def explains_memory(recorder, folder):
+    """Parts whose sizes the program knows: at its end, from outside, and not of its child."""
+    source = r"""
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* blocks[50000];
+int main(int argc, char** argv) {
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // a touched page is then one page
+    const size_t bytes = size_t{24} << 20;
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(mapped, 1, bytes);
+    for (void*& each : blocks) each = memset(malloc(40), 1, 40);
+    for (int i = 0; i < 50000; i += 2) free(blocks[i]);
+    void* large = malloc(8 << 20);
+    memset(large, 1, 2 << 20);
+    const char* how = argc > 1 ? argv[1] : "return";
+    if (strcmp(how, "unmap") == 0) {
+        usleep(600000);
+        munmap(mapped, bytes);
+        free(large);
+        usleep(300000);
+    }
+    if (strcmp(how, "_exit") == 0) _exit(0);
+    if (strcmp(how, "fork") == 0) {
+        if (fork() == 0) { munmap(mapped, bytes); exit(0); }
+        wait(nullptr);
+        _exit(0);
+    }
+    return 0;
+}
+"""
+    program = compiled(folder, "parts", source, COMPILER, *WITHOUT_CXX)
+    mebibyte = 1 << 20
+
+    def parts_of(report):
+        parts = report["memory"]["parts"]
+        assert sum(parts.values()) == report["memory"]["resident_bytes"], parts
+        assert 24 * mebibyte <= parts["anonymous"] < 24.5 * mebibyte, parts
+        assert parts["allocscope"] >= 25000 * 8 and parts["program"] > mebibyte, parts
+        return parts
+
+    report = recorder.report([program], "--memory")
+    parts = parts_of(report)
+    assert report["memory"]["at_ns"] == report["duration_ns"], report["memory"]
+    # 25,000 of 40 bytes, and what was touched of the large block.
+    recorded = 25000 * 40 + 2 * mebibyte
+    in_use = parts["recorded"] + parts["rounding"] + parts["other_blocks"]
+    assert recorded <= in_use < recorded + mebibyte, parts
+    assert 0.5 * mebibyte < parts["free_blocks"] < 2 * mebibyte, parts
+    assert parts["heap_rest"] == 0, parts
+    report = recorder.report([program, "unmap"], "--memory", "--every", "0.1")
+    parts = parts_of(report)
+    assert 0 < report["memory"]["at_ns"] < report["duration_ns"], report["memory"]
+    assert parts["recorded"] > 2.9 * mebibyte, parts  # of then, not of the end
+    assert parts["free_blocks"] == 0, parts
+    for how in ("_exit", "fork"):
+        done = recorder.run([program, how], "--memory")
+        assert "parts: it is not known where its memory was" in done.stderr, done.stderr
+        assert "resident memory" not in done.stderr
+    done = recorder.run([program, "return"], env={**os.environ, "ALLOCSCOPE_MEMORY": "1"})
+    assert "\nresident memory  " in done.stderr, done.stderr
+    assert "memory" not in recorder.report([program, "return"])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(PROGRAM, folder)
+        program = keeps(folder, COMPILER)
+        is_complete_however_the_program_ends(recorder, program)
+        counts_and_samples(recorder, program)
+        places_rows_in_callers(recorder, program)
+        text_and_summary(recorder, program)
+        writes_every_format(recorder, program)
+        keeps_secrets(recorder, program)
+        records_with_closed_descriptors(recorder, program)
+        explains_memory(recorder, folder)
+
+
+main()

@@ -1,0 +1,175 @@
+"""run_programs_test.py PROGRAM COMPILER
+
+Programs under `allocscope run` that differ from others: with a sanitizer, of musl, with children,
+with little memory. They find their environment as it is without.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from recorded_programs import WITHOUT_CXX, Recorder, compiled, keeps, totals
+
+PROGRAM, COMPILER = sys.argv[1:3]
+
+
+def starts_programs_with_sanitizers(recorder, folder):
+    """AddressSanitizer ends a program if another library comes first, unless it is told not to."""
+    sound = compiled(folder, "sound", "int main() { return 6; }", COMPILER, "-fsanitize=address")
+    text = "#include <cstdlib>\nint main() { auto* p = static_cast<char*>(std::malloc(9));" \
+           " static_cast<volatile char*>(p)[10] = 1; std::free(p); }"
+    unsound = compiled(folder, "unsound", text, COMPILER, "-fsanitize=address")
+    for follow in ([], ["--children", "follow"]):
+        done = recorder.run(["sh", "-c", f"{sound}; exit $?"], "--summary", *follow, code=6)
+        assert "AddressSanitizer" not in done.stderr, done.stderr
+        done = recorder.run(["sh", "-c", f"{unsound}; echo $?"], "--summary", *follow)
+        assert done.stdout == "1\n" and "heap-buffer-overflow" in done.stderr, done
+    text = "#include <cstdlib>\nint main() { std::free(std::malloc(9)); return 5; }"
+    of_threads = compiled(folder, "of_threads", text, COMPILER, "-fsanitize=thread")
+    done = recorder.run(["sh", "-c", f"{of_threads}; exit $?"], "--summary", "--children", "follow",
+                        code=5)
+    assert "allocscope: of_threads: " not in done.stderr, done.stderr
+
+
+def counts_what_looks_like_the_vector_of_a_thread(recorder, folder):
+    """The loader's calloc with parts of 16 bytes has one part for the library, no other has."""
+    text = "#include <cstdlib>\nint main() { return std::calloc(20, 16) == nullptr; }"
+    program = compiled(folder, "vector", text, COMPILER, *WITHOUT_CXX)
+    assert totals(recorder.report([program])) == (1, 0, 320)
+
+
+def starts_programs_of_musl(recorder, folder):
+    """musl's loader ignores what it cannot open, and does not replace $LIB."""
+    value = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--summary").stdout.strip()
+    if not os.path.isdir("/usr/lib/x86_64-linux-gnu"):
+        return
+    assert value.startswith("/usr/$LIB/../..") and not os.path.exists(value), value
+    if not shutil.which("musl-gcc"):
+        return
+    source = pathlib.Path(folder) / "of_musl.c"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("of musl"); return 7; }\n')
+    program = source.with_suffix("")
+    subprocess.run(["musl-gcc", source, "-o", program], check=True)
+    for follow in ([], ["--children", "follow"]):
+        done = recorder.run(["sh", "-c", f"{program}; echo $?; /bin/true"], "--summary", *follow)
+        assert done.stdout == "of musl\n7\n", done
+        assert "symbol not found" not in done.stderr, done
+        assert ("allocscope: true: " in done.stderr) == bool(follow), done
+
+
+def streams_and_environment_stay(recorder):
+    done = recorder.run(["cat"], input="through\n")
+    assert done.stdout == "through\n"
+    show = ["sh", "-c", "env | sort; ls -l /proc/self/fd | wc -l; grep Sig[BCIP]"
+            " /proc/self/status"]
+    bare = subprocess.run(show, capture_output=True, text=True, check=True).stdout
+    under = recorder.run(show, "--output", recorder.folder / "sh.txt").stdout
+
+    def without_preload(text):
+        return [line for line in text.splitlines() if not line.startswith("LD_PRELOAD=")]
+    assert without_preload(under) == without_preload(bare), (under, bare)
+    other = {**os.environ, "LD_PRELOAD": "libpthread.so.0"}
+    words = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--output",
+                         recorder.folder / "sh.txt", env=other).stdout.strip()
+    assert words.endswith(":libpthread.so.0"), words
+
+
+def takes_few_addresses(recorder, program):
+    """A program may limit its address space while it runs, and a core file holds the program's
+    memory, not the recording."""
+    status = recorder.run(["grep", "VmSize", "/proc/self/status"], "--summary").stdout
+    assert int(status.split()[1]) < 200_000, status
+    limited = recorder.run(["sh", "-c", f"ulimit -v 600000; exec {program}"], "--summary", code=4)
+    assert "150 allocations, 50 frees" in limited.stderr, limited.stderr
+    mappings = recorder.run(["cat", "/proc/self/smaps"], "--summary").stdout
+    flags = [each for each in re.findall(r"^(2a00\w+)-.*\n(?:\w+: .*\n)*?VmFlags: (.*)$", mappings,
+                                         re.MULTILINE)]
+    assert flags and all(" dd" in f" {of_mapping}" for _, of_mapping in flags), flags
+
+
+def children(recorder, folder):
+    source = r"""
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main() {
+            void* parents = malloc(11);
+            for (int i = 0; i < 20; ++i) {
+                const pid_t child = fork();
+                if (child == 0) {
+                    free(parents);
+                    for (int k = 0; k < 1000; ++k) free(malloc(5));
+                    malloc(7);
+                    exit(0);
+                }
+                waitpid(child, nullptr, 0);
+            }
+            free(parents);
+        }"""
+    program = compiled(folder, "forks", source, COMPILER, *WITHOUT_CXX)
+    assert totals(recorder.report([program])) == (1, 1, 11)
+    alone = recorder.reports(["sh", "-c", "ls; ls; true"])
+    assert len(alone) == 1, [each["window"] for each in alone]
+    first, *others = recorder.reports([program], "--children", "follow")
+    assert totals(first) == (1, 1, 11), first
+    assert len(others) == 20
+    assert {totals(each) for each in others} == {(1001, 1000, 5007)}, others[0]
+    for each in (first, *others):
+        assert [family["name"] for family in each["families"]] == ["malloc"], each["families"]
+    names = [each["window"] for each in recorder.reports(["sh", "-c", "true; ls | wc -l; true"],
+                                                         "--children", "follow")]
+    assert sorted(set(names)) == ["dash", "ls", "wc"] or "ls" in names, names
+
+
+def generations(recorder, folder):
+    """A child that is followed finds errno as fork() left it, and no generation takes another
+    pthread key."""
+    source = r"""
+        #include <cerrno>
+        #include <cstdlib>
+        #include <pthread.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        unsigned new_key() {
+            free(malloc(5));
+            pthread_key_t key;
+            pthread_key_create(&key, nullptr);
+            pthread_key_delete(key);
+            return key;
+        }
+        int main() {
+            const unsigned first = new_key();
+            for (int generation = 0; generation < 5; ++generation) {
+                errno = 77;
+                const pid_t child = fork();
+                if (errno != 77) _exit(1);
+                if (child != 0) {
+                    int status = 0;
+                    waitpid(child, &status, 0);
+                    _exit(WEXITSTATUS(status));
+                }
+                if (new_key() != first) _exit(2);
+            }
+            _exit(3);
+        }"""
+    program = compiled(folder, "generations", source, COMPILER, *WITHOUT_CXX)
+    assert len(recorder.reports([program], "--children", "follow", code=3)) == 6
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(PROGRAM, folder)
+        program = keeps(folder, COMPILER)
+        starts_programs_with_sanitizers(recorder, folder)
+        counts_what_looks_like_the_vector_of_a_thread(recorder, folder)
+        starts_programs_of_musl(recorder, folder)
+        streams_and_environment_stay(recorder)
+        takes_few_addresses(recorder, program)
+        children(recorder, folder)
+        generations(recorder, folder)
+
+
+main()

@@ -1,0 +1,219 @@
+"""run_refuses_test.py PROGRAM COMPILER
+
+What `allocscope run` says where it cannot do what it is asked: bad options, programs that it cannot
+record, files that cannot be written, a recording that was damaged.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from recorded_programs import Recorder, compiled, keeps, totals
+
+PROGRAM, COMPILER = sys.argv[1:3]
+
+
+def refuses(words, *expected, **environment):
+    done = subprocess.run([PROGRAM, "run", *words], capture_output=True, text=True, timeout=600,
+                          check=False, env={**os.environ, **environment})
+    assert done.returncode == 2, (words, done.returncode, done.stderr)
+    assert done.stdout == "", done.stdout
+    for text in ("allocscope run: ", *expected):
+        assert text in done.stderr, (text, done.stderr)
+
+
+def says_what_is_wrong(program):
+    refuses([], "no command is given", "allocscope run [options] -- COMMAND")
+    refuses(["--"], "no command is given")
+    refuses(["--record", "all", "--", program], '"all"', "exact, sampled or counters")
+    refuses(["--sample-bytes", "0", program], '"0"', "from 1 to 1T")
+    refuses(["--sample-bytes", "2T", program], '"2T"', "from 1 to 1T")
+    for wrong in ("64KB", "K", "1.5M", "4 K", "-1", ""):
+        refuses(["--sample-bytes=" + wrong, program], f'"{wrong}"', "such as 4096, 64K, 10MiB")
+    refuses(["--frames", "200", program], '"200"', "from 1 to 128")
+    refuses(["--frames", "-1", program], '"-1"')
+    refuses(["--every", "0", program], '"0"', "seconds")
+    refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
+    refuses(["--children", "some", program], '"some"', "follow or ignore")
+    refuses(["--output", "a.docx", program], '"a.docx"', ".json")
+    formats = ("text", "html", "json", "csv", "snapshot", "pprof", "folded", "speedscope",
+               "dhat", "heaptrack", "massif", "callgrind")
+    refuses(["--format", "xml", program], '"xml"', *formats)
+    refuses(["--format", "pprof", program], '"pprof"', "--output")
+    refuses(["--loud", program], '"--loud"', "--help")
+    refuses(["--frames"], "--frames needs a value")
+    refuses(["--memory=yes", program], "--memory takes no value", "=yes")
+    refuses(["--library-frames", "*", program], '"*"', "fits every frame")
+    refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",
+            ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
+    refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
+            ALLOCSCOPE_RECORD="all")
+    refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
+    refuses(["--output", "/no/such/folder/heap.txt", program], '"/no/such/folder/heap.txt"',
+            'to "/no/such/folder/": No such file or directory')
+    refuses(["--executable", "/no/such/file", program], '"/no/such/file"', "No such file")
+    refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
+    refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
+    helped = ["run", "--output", "--help", "--summary", "--help", "--", program]
+    done = subprocess.run([PROGRAM, *helped], capture_output=True, text=True, check=True)
+    for option in ("--record", "--sample-bytes", "--frames", "--output", "--format", "--children",
+                   "--every", "--on-signal", "--memory", "--summary", *formats):
+        assert option in done.stdout, option
+
+
+def shows_what_it_cannot_write(recorder, program):
+    """A program may have run for hours; the report is not lost with its file."""
+    done = recorder.run([program], "--output", "/dev/full", "--format=csv", code=4)
+    said = ("cannot write report to '/dev/full': No space left on device; the report follows as"
+            " text\n")
+    assert said in done.stderr, done.stderr
+    report = done.stderr[done.stderr.index(said):]
+    assert "allocated         150 objects" in report, report
+    assert re.search(r"\d+ +\d+ B +[0-9.]+% .*keep", report), report
+
+
+def trusts_no_library_of_others(folder, program):
+    """Whoever can change the library decides what is done in every recorded program."""
+    own = pathlib.Path(folder) / "own"
+    own.mkdir()
+    command = shutil.copy(PROGRAM, own)
+    library = shutil.copy(pathlib.Path(PROGRAM).parent / "liballocscope_preload.so", own)
+
+    def refusal():
+        done = subprocess.run([command, "run", "--summary", "--", program], capture_output=True,
+                              text=True, timeout=60, check=False)
+        return done.stderr if done.returncode == 2 else ""
+    assert refusal() == ""
+    os.chmod(library, 0o757)
+    assert f"{library} cannot be used: everybody may write to it" in refusal(), refusal()
+    os.chmod(library, 0o755)
+    if os.geteuid() == 0:
+        os.chown(library, 65534, -1)
+        assert f"{library} cannot be used: it belongs to another user" in refusal(), refusal()
+
+
+def says_that_help_was_not_written():
+    for words in (["--help"], ["--version"], ["run", "--help"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, check=False)
+        assert done.returncode == 2 and "No space left" in done.stderr, (words, done)
+
+
+def says_that_nothing_can_be_loaded(recorder, folder, program):
+    fixed = compiled(folder, "fixed", "int main() { return 5; }", COMPILER, "-static")
+    done = recorder.run([fixed], code=5)
+    assert "is statically linked" in done.stderr, done.stderr
+    # What counts is the file that is executed, not the name that it is given.
+    done = recorder.run([program], "--executable", fixed, code=5)
+    assert f'"{fixed}" is statically linked' in done.stderr, done.stderr
+    assert totals(recorder.report([fixed], "--executable", program, code=4)) == (150, 50, 3350)
+    script = pathlib.Path(folder) / "script"
+    script.write_text(f"#!{fixed}\n")
+    script.chmod(0o755)
+    assert "is statically linked" in recorder.run([script], code=5).stderr
+    own_malloc = compiled(folder, "checked", "int main() { return 6; }", COMPILER,
+                          "-fsanitize=address")
+    assert "AddressSanitizer" in recorder.run([own_malloc], code=6).stderr
+    # The name of musl's loader, behind which is the loader that this system has.
+    loader = pathlib.Path(folder) / "ld-musl-x86_64.so.1"
+    loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
+    of_musl = compiled(folder, "of_musl", "int main() { return 7; }", COMPILER,
+                       f"-Wl,--dynamic-linker={loader}")
+    assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
+
+
+def scripts_of_scripts(recorder, folder):
+    """Interpreters in a circle, or one that is no file, are refused as without a recorder."""
+    def script(name, interpreter):
+        path = folder / name
+        path.write_text(f"#!{interpreter}\n")
+        path.chmod(0o755)
+        return path
+
+    one = script("one", folder / "other")
+    script("other", one)
+    os.mkfifo(folder / "fifo", 0o755)
+    for path in (one, script("waits", folder / "fifo")):
+        done = recorder.run([path], code=2)
+        assert "cannot be run" in done.stderr, done.stderr
+    echo = folder / "echo\x1b[2J"
+    shutil.copy("/bin/echo", echo)
+    for more in ([], ["--summary"]):
+        done = recorder.run([echo], *more)
+        assert "\x1b" not in done.stderr and "echo\\x1b[2J" in done.stderr, done.stderr
+
+
+WITHOUT_DESCRIPTORS = r"""
+#include <cstdlib>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main() {
+    const rlimit none = {3, 3};
+    setrlimit(RLIMIT_NOFILE, &none);
+    for (int i = 0; i < 2; ++i) {
+        if (fork() == 0) _exit(malloc(7) == nullptr);
+        wait(nullptr);
+    }
+    return 6;
+}
+"""
+
+
+def counts_children_that_it_cannot_record(recorder, folder):
+    program = compiled(folder, "without_descriptors", WITHOUT_DESCRIPTORS, COMPILER, "-fno-builtin")
+    done = recorder.run([program], "--summary", "--children", "follow", code=6)
+    assert "2 forked children were not recorded: " in done.stderr, done.stderr
+
+
+def refuses_a_loop_of_threads(recorder, folder):
+    """A program that writes nonsense over its list of threads; it is read while it runs, too."""
+    source = r"""
+        #include <allocscope/state/recording_head.hpp>
+        #include <cstdio>
+        #include <cstring>
+        #include <unistd.h>
+        int main() {
+            using namespace allocscope::detail;
+            std::FILE* maps = std::fopen("/proc/self/maps", "r");
+            char line[512];
+            unsigned long begin = 0;
+            unsigned long offset = 0;
+            while (offset != first_segment && std::fgets(line, sizeof line, maps) != nullptr) {
+                if (std::strstr(line, "/memfd:allocscope") == nullptr) continue;
+                std::sscanf(line, "%lx-%*x %*s %lx", &begin, &offset);
+            }
+            if (offset != first_segment) return 1;
+            auto* copy = reinterpret_cast<process_state*>(begin + process_offset);
+            thread_state* state = copy->threads.load();
+            state->is_taken.store(false);
+            state->next_state = state;
+            usleep(300000);
+            _exit(5);
+        }"""
+    headers = pathlib.Path(__file__).resolve().parents[2] / "include"
+    program = compiled(folder, "loops", source, COMPILER, "-I", headers)
+    for options in ([], ["--every", "0.1"]):
+        done = recorder.run([program], *options, code=5)
+        assert "loops: the recording is damaged: its list of threads has a loop" in done.stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(PROGRAM, folder)
+        program = keeps(folder, COMPILER)
+        says_what_is_wrong(str(program))
+        shows_what_it_cannot_write(recorder, program)
+        says_that_help_was_not_written()
+        trusts_no_library_of_others(folder, program)
+        says_that_nothing_can_be_loaded(recorder, folder, program)
+        scripts_of_scripts(recorder, recorder.folder)
+        counts_children_that_it_cannot_record(recorder, folder)
+        refuses_a_loop_of_threads(recorder, folder)
+
+
+main()

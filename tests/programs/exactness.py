@@ -31,6 +31,10 @@ from judges import HERE, NAMES, PATH, cannot_judge, find_allocscope, judges
 
 MOST_EVENTS = 3_000_000
 CANNOT_RUN_HERE = 77
+# A request to Valgrind: four rotations of rdi by 128 bits together, and xchg rbx, rbx. All that is
+# nothing to a processor, so the one who asks learns that Valgrind is not there.
+REQUEST = bytes.fromhex("48c1c703 48c1c70d 48c1c73d 48c1c733 4887db")
+NOTHING = b"\x90" * len(REQUEST)
 
 
 class left_out(Exception):
@@ -40,7 +44,7 @@ class left_out(Exception):
 def read_list(path, names, is_quick):
     programs = tomllib.loads(path.read_text(encoding="utf-8"))["program"]
     known = {"name", "package", "command", "setup", "stdin", "quick", "differs",
-             "time_stands_still", "environment"}
+             "time_stands_still", "environment", "unaware"}
     for each in programs:
         if set(each) - known:
             sys.exit(f"{path.name}: {each.get('name')} has unknown fields {set(each) - known}")
@@ -62,6 +66,18 @@ def resolve(command):
     return [found, *words[1:]]
 
 
+def write_unaware(name, folder):
+    """A copy of a library that never learns that it runs under Valgrind."""
+    for path in pathlib.Path("/usr/lib/x86_64-linux-gnu"), pathlib.Path("/usr/lib64"):
+        if (path / name).exists():
+            code = (path / name).read_bytes()
+            if REQUEST not in code:
+                sys.exit(f"{name} asks Valgrind nothing")
+            (folder / name).write_bytes(code.replace(REQUEST, NOTHING))
+            return
+    raise left_out(f"{name} is not installed")
+
+
 class workshop:
     """Runs one program after the other, each time in the same folder, newly filled."""
 
@@ -70,6 +86,7 @@ class workshop:
         self.pristine = folder / "pristine"
         self.prepared = folder / "prepared"
         self.place = folder / "place"
+        self.unaware = folder / "unaware"
         self.pristine.mkdir()
         inputs.write_all(self.pristine)
 
@@ -78,6 +95,10 @@ class workshop:
         self.place.mkdir()
         shutil.rmtree(self.prepared, ignore_errors=True)
         shutil.copytree(self.pristine, self.prepared)
+        shutil.rmtree(self.unaware, ignore_errors=True)
+        self.unaware.mkdir()
+        for name in program.get("unaware", []):
+            write_unaware(name, self.unaware)
         if "setup" in program:
             done = subprocess.run(["bash", "-ec", program["setup"]], cwd=self.prepared, text=True,
                                   capture_output=True,
@@ -91,9 +112,11 @@ class workshop:
         stdin = self.place / program["stdin"] if "stdin" in program else None
         library = str(self.judges.build_library("frozen_time")) \
             if program.get("time_stands_still") else ""
+        environment = dict(program.get("environment", {}))
+        if "unaware" in program:
+            environment["LD_LIBRARY_PATH"] = str(self.unaware)
         return self.judges.judge(judge, resolve(program["command"]), library, cwd=self.place,
-                                 stdin=stdin,
-                                 environment=program.get("environment"), events=events)
+                                 stdin=stdin, environment=environment, events=events)
 
 
 def signal_stack_beyond_valgrinds():

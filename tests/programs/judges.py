@@ -26,6 +26,9 @@ PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 PRELOAD_LENGTH = 480
 ADDR_NO_RANDOMIZE = 0x0040000
 SECONDS = 600
+# Where libraries and blocks lie by themselves. GLib's hash tables hold keys and values in 4 bytes
+# as long as they fit, and below 4 GiB, where Valgrind puts everything, addresses do.
+ABOVE_4_GIB = "--aspace-minaddr=0x100000000"
 KIND_FREE, KIND_REALLOC = 1 << 62, 1 << 61
 SUMMARY = re.compile(r"total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes")
 NAMES = ("allocations", "frees", "bytes_allocated")
@@ -147,7 +150,7 @@ class judges:
         log = self.folder / "valgrind.%p.log"
         options = ["--tool=memcheck", "--leak-check=no", "--undef-value-errors=no",
                    "--run-libc-freeres=no", "--run-cxx-freeres=no", "--trace-children=no",
-                   "--keep-stacktraces=none", f"--log-file={log}"]
+                   "--keep-stacktraces=none", ABOVE_4_GIB, f"--log-file={log}"]
         if events:
             options.append("--trace-malloc=yes")
         with open(stdin or os.devnull, "rb") as input_file:

@@ -191,6 +191,20 @@ int main(int argc, char** argv) {
     assert "memory" not in recorder.report([program, "return"])
 
 
+def says_which_variable_is_misspelled(recorder, program):
+    """A variable that nobody reads gets a line when it is nearly one that is read. Others are the
+    program's own, or a build's."""
+    for given, meant in (("ALLOCSCOPE_RECROD", "ALLOCSCOPE_RECORD"),
+                         ("ALLOCSCOPE_EVRY", "ALLOCSCOPE_EVERY"),
+                         ("ALLOCSCOPE_SAMPEL_BYTE", "ALLOCSCOPE_SAMPLE_BYTES"),
+                         ("ALLOCSCOPE_BUILD", ""), ("ALLOCSCOPE_LIFT", ""),
+                         ("ALLOCSCOPE_SOURCES", ""), ("OTHER_RECROD", "")):
+        done = recorder.run([program], "--summary", code=4, env={**os.environ, given: "/a=/b"})
+        line = f"allocscope run: nobody reads the variable {given}; is {meant} meant?\n"
+        assert done.stderr.count("\n") == (2 if meant else 1), done.stderr
+        assert not meant or done.stderr.startswith(line), done.stderr
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -201,6 +215,7 @@ def main():
         text_and_summary(recorder, program)
         writes_every_format(recorder, program)
         keeps_secrets(recorder, program)
+        says_which_variable_is_misspelled(recorder, program)
         records_with_closed_descriptors(recorder, program)
         explains_memory(recorder, folder)
 

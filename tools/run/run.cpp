@@ -1,6 +1,7 @@
 // allocscope run -- COMMAND
 #include "../recording_path.hpp"
 #include "../verbs.hpp"
+#include "misspelled_variables.hpp"
 #include "program_file.hpp"
 #include "program_report.hpp"
 #include "recording_file.hpp"
@@ -359,6 +360,9 @@ int run(const arguments& words) {
     run_options wanted;
     const std::string problem = read_run_options(words, wanted);
     if (!problem.empty()) return refuse("run", problem);
+    for (const std::string& each : misspelled_variables(environ, variables_of_run())) {
+        std::fprintf(stderr, "allocscope run: %s\n", each.c_str());
+    }
     return recorded_run{wanted}.run();
 }
 

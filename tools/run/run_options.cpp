@@ -357,6 +357,13 @@ bool asks_for_run_help(const arguments& words) {
     return false;
 }
 
+std::vector<std::string> variables_of_run() {
+    std::vector<std::string> names{"ALLOCSCOPE_EVIDENCE_DIR", "ALLOCSCOPE_SOURCES",
+                                   "ALLOCSCOPE_UPDATE_BASELINES"};
+    for (const option& each : all_options) names.emplace_back(each.variable);
+    return names;
+}
+
 std::string read_run_options(const arguments& words, run_options& into) {
     return option_reader{words, into}.read();
 }

@@ -8,6 +8,7 @@
 #include <allocscope/report.hpp>
 
 #include <string>
+#include <vector>
 
 namespace allocscope_tools {
 
@@ -33,6 +34,9 @@ struct run_options {
 // Returns "", or what is wrong and how to correct it. A variable (ALLOCSCOPE_RECORD and the like)
 // counts if the words do not have the option.
 std::string read_run_options(const arguments& words, run_options& into);
+
+// The variables that are read: those above, and those that recorded programs read.
+std::vector<std::string> variables_of_run();
 
 // Whether --help is among the options: not after the command, and not the value of another option.
 bool asks_for_run_help(const arguments& words);

@@ -262,6 +262,44 @@ def merges(show, folder, old, new):
     assert by_thread[1].strip().startswith("+1000 B"), by_thread
 
 
+# Between its places and operator new are frames of the library.
+CONTAINERS = """#include <vector>
+std::vector<int>* kept[4];
+int main() {
+    kept[0] = new std::vector<int>(100);
+    kept[1] = new std::vector<int>(200);
+}
+"""
+
+
+def shows_frames_of_several_files(recorder, show, folder, old, new, compiler):
+    """The frames of the rows that are shown, as of one file that has all rows."""
+    merged = folder / "merged.allocscope"
+    program = compiled(folder, "containers", CONTAINERS, compiler)
+    both = [folder / "first.allocscope", folder / "second.allocscope"]
+    for path in both:
+        recorder.run([program], "--output", path)
+    show("convert", *both, merged)
+    text = show("show", "--frames=5", *both)
+    assert text == show("show", "--frames=5", merged), text
+    for line in (4, 5):
+        place = rf"containers\.cpp:{line}"
+        assert re.search(rf"{place}:int .*\n +at main.*{place}\)", text), text
+    show("convert", old, new, merged)
+    for order, function in (("objects", "make_node"), ("bytes", "make_large")):
+        for most in ("1", "50"):
+            words = ["show", "--rows", most, "--sort", order, "--frames=5"]
+            text = show(*words, old, new)
+            assert text == show(*words, merged), text
+            first = text[text.index("\nobjects "):].splitlines()[3:5]
+            assert re.match(rf" +at {function}\(\) ", first[0]), first
+            assert re.match(" +at main ", first[1]), first
+    for sides in ((old, new), (new, old)):
+        changed = show("diff", "--frames=5", *sides)
+        assert re.search(r"\n +at make_node\(\) .*\n +at main ", changed), changed
+        assert "make_large" not in changed, changed
+
+
 def merges_processes(recorder, show, folder, known):
     """What a program and those that it starts have allocated, each in a file of its own."""
     command = ["/bin/sh", "-c", f"{known}; {known} more; {known} two more; true"]
@@ -458,6 +496,7 @@ def main():
         shows_histograms(show, old, new)
         marks_estimates(recorder, show, folder, known)
         merges(show, folder, old, new)
+        shows_frames_of_several_files(recorder, show, folder, old, new, compiler)
         merges_processes(recorder, show, folder, known)
         knows_details(recorder, show, folder, known)
         knows_threads(recorder, show, folder, compiler)

@@ -166,13 +166,10 @@ std::size_t framed_rows(const show_request& asked) {
 wanted_parts parts_of_files(const show_request& asked) {
     wanted_parts wanted;
     wanted.has_stacks = needs_stacks(asked) || (asked.files.size() > 1 && !asked.is_difference);
-    wanted.framed_rows = chooses_stacks(asked) ? 0 : framed_rows(asked);
-    if (asked.files.size() > 1) {
-        // Which rows will come first is not known yet. Rows of several files are the same row if
-        // the paths of their files are equal.
-        if (wanted.framed_rows != 0) wanted.framed_rows = allocscope::detail::every_row;
-        wanted.has_user_frames = true;
-    }
+    // Which rows of several files will come first is not known yet. Rows of several files are the
+    // same row if the paths of their files are equal.
+    wanted.has_user_frames = asked.files.size() > 1;
+    wanted.framed_rows = chooses_stacks(asked) || wanted.has_user_frames ? 0 : framed_rows(asked);
     return wanted;
 }
 
@@ -184,6 +181,7 @@ std::string load_file(const std::string& file, const wanted_parts& wanted, shown
     if (!allocscope::detail::load_snapshot(file.c_str(), made.rows, error, wanted, &parts)) {
         return error;
     }
+    into.files.push_back({made.rows, parts});
     if (!wanted.has_stacks || !allocscope::detail::can_be_source(*parts)) return {};
     into.sources.push_back(std::make_unique<stack_source>(allocscope::detail::source_of(*parts)));
     made.source = into.sources.back().get();
@@ -291,10 +289,13 @@ std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown)
     if (error.empty() && !has_two_sides) {
         error = what_is_missing(asked, asked.files.back(), shown.of);
     }
-    if (error.empty() && chooses_stacks(asked) && shown.of.stacks().are_known()) {
+    if (!error.empty()) return error;
+    if (chooses_stacks(asked) && shown.of.stacks().are_known()) {
         shown.of = allocscope::detail::filtered(shown.of, asked.filter, framed_rows(asked));
+    } else if (asked.files.size() > 1 && framed_rows(asked) != 0) {
+        lay_out_shown_frames(shown.of.rows, shown.files, asked.text, shown.row_frames);
     }
-    return error;
+    return {};
 }
 
 allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& shown) {

@@ -3,6 +3,7 @@
 #define ALLOCSCOPE_TOOLS_SHOW_SHOW_REQUEST_HPP
 
 #include "../verbs.hpp"
+#include "row_frames.hpp"
 
 #include <allocscope/report.hpp>
 
@@ -34,7 +35,9 @@ struct shown_snapshot {
     allocscope::detail::sourced_snapshot of;
     // The sources of the files' stacks. They must live as long as the stacks are needed.
     std::vector<std::unique_ptr<allocscope::detail::stack_source>> sources;
-    std::string note;  // printed below the rows
+    std::vector<loaded_file> files;
+    allocscope::detail::arena row_frames;  // of the rows that are shown
+    std::string note;                      // printed below the rows
 };
 
 // Returns "", or what is wrong and how to correct it.

@@ -13,7 +13,8 @@
 // Stacks share most of their frames. A copy of a frame that was met before is found by its address
 // and pointers, without reading a text. Other frames are compared by their texts, because equal
 // texts may lie in two places. The book copies the frames, so the originals need not stay. Where
-// frames have numbers already, as in a file, one look-up in a list is enough.
+// frames have numbers already, one look-up in a list is enough. In a file frames with different
+// numbers are different, so their texts are not compared if the address matters.
 
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
@@ -120,8 +121,10 @@ public:
 
     std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
         if (frames.numbers == nullptr) return number_of(frames[at]);
-        return known_.find(frames, at,
-                           [this](const snapshot::frame& frame) { return number_by_texts(frame); });
+        const bool is_new = frames.are_different && identity_ == frames_differ_by::address;
+        return known_.find(frames, at, [this, is_new](const snapshot::frame& frame) {
+            return is_new ? added(frame) : number_by_texts(frame);
+        });
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -141,11 +144,12 @@ private:
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {
         const auto known = numbers_.insert(key_of(frame));
-        if (known.is_new) {
-            known.value = static_cast<std::uint32_t>(frames_.size());
-            frames_.push_back(frame);
-        }
+        if (known.is_new) known.value = added(frame);
         return known.value;
+    }
+    std::uint32_t added(const snapshot::frame& frame) {
+        frames_.push_back(frame);
+        return static_cast<std::uint32_t>(frames_.size() - 1);
     }
 
     frame_key key_of(const snapshot::frame& frame) {

@@ -38,7 +38,8 @@ struct numbered_frames {
     const snapshot::frame* frames;  // all of the source; without numbers those of the stack
     const std::uint32_t* numbers;   // equal ones are one frame; null: there are none
     std::size_t count;
-    std::size_t path;  // where there are numbers: equal for stacks that share theirs
+    std::size_t path;            // where there are numbers: equal for stacks that share theirs
+    bool are_different = false;  // different numbers are different frames, as in a file
 
     const snapshot::frame& operator[](std::size_t index) const noexcept {
         return frames[numbers != nullptr ? numbers[index] : index];

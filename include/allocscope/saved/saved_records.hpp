@@ -293,7 +293,7 @@ inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t
     for (std::size_t i = 0; i < of.frame_count; ++i) {
         numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
     }
-    return {parts.frames.data(), numbers, of.frame_count, stack};
+    return {parts.frames.data(), numbers, of.frame_count, stack, true};
 }
 
 }  // namespace detail

@@ -79,3 +79,23 @@ TEST_CASE("frame book: a frame that has a number already is found by it") {
     CHECK(book.number_of(made("second()", 2, 0x2000)) == 0);
     CHECK(book.number_of({all, nullptr, 3, 0}, 2) == 1);
 }
+
+TEST_CASE(
+    "frame book: frames that are known to be different are not compared, but for their place") {
+    const snapshot::frame all[] = {made("first()", 1, 0x1000), made("first()", 1, 0x1000)};
+    const std::uint32_t numbers[] = {0, 1, 0};
+    const allocscope::detail::numbered_frames stack{all, numbers, 3, 0, true};
+    arena memory;
+    frame_book by_address{memory, frames_differ_by::address};
+    CHECK(by_address.number_of(stack, 0) == 0);
+    CHECK(by_address.number_of(stack, 1) == 1);
+    CHECK(by_address.number_of(stack, 2) == 0);
+    CHECK(by_address.size() == 2);
+    CHECK(by_address[1].address == 0x1000);
+    for (const frames_differ_by identity : {frames_differ_by::place, frames_differ_by::texts}) {
+        frame_book book{memory, identity};
+        CHECK(book.number_of(stack, 0) == 0);
+        CHECK(book.number_of(stack, 1) == 0);
+        CHECK(book.size() == 1);
+    }
+}

@@ -36772,7 +36772,8 @@ struct numbered_frames {
     const snapshot::frame* frames;  // all of the source; without numbers those of the stack
     const std::uint32_t* numbers;   // equal ones are one frame; null: there are none
     std::size_t count;
-    std::size_t path;  // where there are numbers: equal for stacks that share theirs
+    std::size_t path;            // where there are numbers: equal for stacks that share theirs
+    bool are_different = false;  // different numbers are different frames, as in a file
 
     const snapshot::frame& operator[](std::size_t index) const noexcept {
         return frames[numbers != nullptr ? numbers[index] : index];
@@ -37646,8 +37647,10 @@ public:
 
     std::uint32_t number_of(const numbered_frames& frames, std::size_t at) {
         if (frames.numbers == nullptr) return number_of(frames[at]);
-        return known_.find(frames, at,
-                           [this](const snapshot::frame& frame) { return number_by_texts(frame); });
+        const bool is_new = frames.are_different && identity_ == frames_differ_by::address;
+        return known_.find(frames, at, [this, is_new](const snapshot::frame& frame) {
+            return is_new ? added(frame) : number_by_texts(frame);
+        });
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -37667,11 +37670,12 @@ private:
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {
         const auto known = numbers_.insert(key_of(frame));
-        if (known.is_new) {
-            known.value = static_cast<std::uint32_t>(frames_.size());
-            frames_.push_back(frame);
-        }
+        if (known.is_new) known.value = added(frame);
         return known.value;
+    }
+    std::uint32_t added(const snapshot::frame& frame) {
+        frames_.push_back(frame);
+        return static_cast<std::uint32_t>(frames_.size() - 1);
     }
 
     frame_key key_of(const snapshot::frame& frame) {
@@ -45792,7 +45796,7 @@ inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t
     for (std::size_t i = 0; i < of.frame_count; ++i) {
         numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
     }
-    return {parts.frames.data(), numbers, of.frame_count, stack};
+    return {parts.frames.data(), numbers, of.frame_count, stack, true};
 }
 
 }  // namespace detail
@@ -46104,8 +46108,8 @@ struct wanted_parts {
     std::size_t framed_rows = every_row;
     // If false, the snapshot has no stacks(), unless it has details.
     bool has_stacks = true;
-    // If true, each of the other rows gets one frame, the one that gave it its place: two places
-    // may differ only in the path of that frame.
+    // If true, each row without all of its frames gets one, the one that gave it its place: two
+    // places may differ only in the path of that frame. A row that has no such frame gets all.
     bool has_user_frames = false;
     // The snapshot has only this many rows: those with the most bytes. It has all rows if they say
     // more than the stacks: in a sampled window, and if the file has no stacks.
@@ -46138,6 +46142,8 @@ public:
                    std::to_string(saved_version) + "; read it with a newer one";
         }
         make_room(file);
+        saved_fields ahead = file;  // by eight records
+        for (int i = 0; i < 8; ++i) expect_record(ahead);
         bool has_end = false;
         // The checksum of the bytes before the current record. It is added to record by record:
         // the sum of each byte waits for that of the byte before it, and meanwhile the processor
@@ -46151,6 +46157,7 @@ public:
             const auto tag = static_cast<saved_tag>(file.bytes(1).front());
             const std::uint64_t length = file.number();
             const text payload = file.bytes(length);
+            expect_record(ahead);
             if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
@@ -46181,8 +46188,7 @@ public:
             saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows[i];
             if (i >= framed_rows && row.line != 0) {
-                if (wanted_.has_user_frames) set_user_frame(row, stack);
-                continue;
+                if (!wanted_.has_user_frames || set_user_frame(row, stack)) continue;
             }
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
@@ -46201,13 +46207,15 @@ public:
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
-    void set_user_frame(snapshot::row& row, const saved_stack& of) const noexcept {
-        if (row.user_frame >= of.frame_count) return;
+    // Returns false if it has none.
+    bool set_user_frame(snapshot::row& row, const saved_stack& of) const noexcept {
+        if (row.user_frame >= of.frame_count) return false;
         saved_fields numbers{of.frame_numbers};
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
         row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
         row.frame_count = 1;
         row.user_frame = 0;
+        return true;
     }
 
     // Counts the records and reserves memory for as many parts, so that no list has to grow.
@@ -46229,6 +46237,17 @@ private:
         rows_->reserve(count_of(saved_tag::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
+        ask_for_large_pages(parts_->frames.data(),
+                            count_of(saved_tag::frame) * sizeof(snapshot::frame));
+    }
+
+    // The stack that a record names lies anywhere, so it is fetched before the record is read.
+    void expect_record(saved_fields& ahead) const noexcept {
+        if (!has_stacks_ || ahead.is_at_end()) return;
+        const auto tag = static_cast<saved_tag>(ahead.bytes(1).front());
+        saved_fields fields{ahead.bytes(ahead.number())};
+        if (tag != saved_tag::sums) return;
+        __builtin_prefetch(parts_->stacks.data() + fields.index(parts_->stacks.size()));
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {

@@ -27,6 +27,24 @@ LIBCXX = ["-stdlib=libc++"]
 # All that clang can say, but for what no C++17 program with structures could avoid.
 EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-padded"]
 
+# What programs define before they include our headers.
+NOTHING = "a macro of the program"  # an error where it is expanded
+MACROS_OF_OTHERS = {
+    # windows.h, and C
+    "min(a, b)": "((a) < (b) ? (a) : (b))", "max(a, b)": "((a) > (b) ? (a) : (b))",
+    "IN": "", "OUT": "", "OPTIONAL": "", "TRUE": "1", "FALSE": "0", "ERROR": "0", "DELETE": "5",
+    "DIFFERENCE": "11", "ABSOLUTE": "1", "TRANSPARENT": "1", "interface": "struct",
+    # X11
+    "None": "0L", "Bool": "int", "Status": "int", "Success": "0", "Always": "2", "Complex": "0",
+    "True": "1", "False": "0",
+    # Qt
+    "slots": "", "signals": "public", "emit": "", "foreach": NOTHING, "forever": "for (;;)",
+    # tests and tools
+    "check(...)": NOTHING, "EXPECT(...)": NOTHING, "debug(...)": NOTHING, "window": "main_window",
+    "likely(x)": "__builtin_expect(!!(x), 1)", "unlikely(x)": "__builtin_expect(!!(x), 0)",
+    "VERSION": '"1.0"', "PAGE_SIZE": "4096", "BLOCK_SIZE": "512",
+}
+
 
 # Debian installs the headers of one libc++ at a time. test.cmake unpacks those of others here, as
 # they are in the package; without them clang++-19 is tried with libstdc++ alone.
@@ -78,6 +96,15 @@ def check_everything(tools, compiler):
          SOURCES / DOOR, "-o", "/dev/null"], timeout=600)
 
 
+def check_macros(tools, compiler):
+    folder = tools.folder(f"macros {compiler}")
+    lines = [f"#define {name} {text}\n" for name, text in MACROS_OF_OTHERS.items()]
+    (folder / "macros_of_others.hpp").write_text("".join(lines), encoding="utf-8")
+    for standard in STANDARDS:
+        run([compiler, f"-std={standard}", "-fsyntax-only", *WARNINGS, f"-I{tools.include}",
+             f"-I{folder}", SOURCES / "under_macros.cpp"], timeout=600)
+
+
 def check_libcxx_runs(tools, compiler):
     if not tools.can_link(compiler, *LIBCXX):
         return "skipped: libc++ is not installed (Debian: libc++-14-dev libc++abi-14-dev)"
@@ -124,6 +151,8 @@ def main():
         for standard, flags in combinations:
             cases.append((f"{compiler} {standard} {' '.join(flags)}",
                           lambda c=compiler, s=standard, f=flags: check_syntax(tools, c, s, f)))
+        cases.append((f"{compiler} under macros of others",
+                      lambda c=compiler: check_macros(tools, c)))
         cases.append((f"{compiler} without exceptions, run",
                       lambda c=compiler: check_exceptions_off_runs(tools, c)))
     check_all(cases)

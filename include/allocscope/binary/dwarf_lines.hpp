@@ -171,7 +171,7 @@ public:
     }
 
 private:
-    void emit() {
+    void visit_row() {
         if (in_.ok()) visit_(static_cast<const dwarf_line_row&>(row_));
     }
     void advance(std::uint64_t operations) {
@@ -184,7 +184,7 @@ private:
     void special(std::uint8_t code) {
         advance(code / header_.line_range);
         add_lines(header_.line_base + code % header_.line_range);
-        emit();
+        visit_row();
     }
 
     void extended() {
@@ -194,7 +194,7 @@ private:
         const std::uint8_t code = in_.u8();
         if (code == dwarf::line_end_sequence) {
             row_.ends_sequence = true;
-            emit();
+            visit_row();
             row_ = dwarf_line_row{};
         } else if (code == dwarf::line_set_address && (length == 9 || length == 5)) {
             row_.address = in_.unsigned_of(static_cast<unsigned>(length - 1));
@@ -205,7 +205,7 @@ private:
     void standard(std::uint8_t code) {
         switch (code) {
             case dwarf::line_copy:
-                emit();
+                visit_row();
                 break;
             case dwarf::line_advance_pc:
                 advance(in_.uleb());

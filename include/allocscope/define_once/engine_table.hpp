@@ -166,7 +166,7 @@ constexpr engine make_engine_table() noexcept {
     table.process_stats = &engine_process_stats;
     table.pause = &engine_pause;
     table.library_frames = &engine_library_frames;
-    table.check = &engine_check;
+    table.judge = &engine_check;
     table.check_expected_leaks = &engine_check_expected_leaks;
     table.save_evidence = &save_evidence_file;
     table.arm_guard = &engine_arm_guard;

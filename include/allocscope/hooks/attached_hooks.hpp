@@ -49,7 +49,7 @@ struct attached_state {
     std::size_t of_others;    // words that hold something else, as the last walk found
     std::size_t not_written;  // the kernel refused, or there was no memory to remember the word
     std::uintptr_t program_begin, program_end;
-    changed_slots slots;
+    changed_slots remembered;
 };
 
 ALLOCSCOPE_HIDDEN inline attached_state attached{};
@@ -146,7 +146,7 @@ private:
 
     // The entries of the previous walk are kept, too, because this walk has not yet met all words.
     static changed_slots::entry* entry_of(const module_slot& slot) noexcept {
-        return attached.slots.find_or_add(slot.word, attached.walk - 1);
+        return attached.remembered.find_or_add(slot.word, attached.walk - 1);
     }
 
     // Returns false when the word cannot be remembered, or cannot be written.
@@ -182,7 +182,7 @@ private:
     bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
 
     void put_back(const module_slot& slot) noexcept {
-        changed_slots::entry* const entry = attached.slots.find(slot.word);
+        changed_slots::entry* const entry = attached.remembered.find(slot.word);
         if (entry == nullptr || entry->is_of_other != 0) return;
         const std::uintptr_t hook = attached_functions[entry->function].hook;
         if (read_word(slot.word) != hook || !pages_.open_for(address_of(slot.word))) return;
@@ -233,7 +233,7 @@ inline void begin_walk(const dl_phdr_info& program) noexcept {
 inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     if (attached.loads != info.dlpi_adds || attached.unloads != info.dlpi_subs) return false;
     bool is_same = true;
-    attached.slots.for_each([&is_same](const changed_slots::entry& each) {
+    attached.remembered.for_each([&is_same](const changed_slots::entry& each) {
         if (each.walk != attached.walk) return;
         const std::uintptr_t left =
             each.is_of_other != 0 ? each.original : attached_functions[each.function].hook;
@@ -253,7 +253,7 @@ inline bool begin_request(walk_request& request, const dl_phdr_info& program) no
     using purpose = walk_request::purpose;
     request.is_begun = true;
     if (request.wanted == purpose::forget) {
-        if (!attached.is_attached) attached.slots.clear();
+        if (!attached.is_attached) attached.remembered.clear();
         return false;
     }
     if (request.wanted == purpose::attach && !attached.is_attached) {

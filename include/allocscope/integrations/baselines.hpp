@@ -48,7 +48,7 @@ public:
     // live_objects and live_bytes. While updating it returns "", or why the file could not be
     // written.
     // Cost: the first call reads the file; each update reads and writes it.
-    std::string check(const std::string& name, const allocation_counts& counts);
+    std::string(check)(const std::string& name, const allocation_counts& counts);
 
 private:
     std::string compare(const std::string& name, const detail::measured_numbers& now);
@@ -109,7 +109,7 @@ inline std::string read_update_request(bool& update) {
 
 // definitions
 
-inline std::string baselines::check(const std::string& name, const allocation_counts& counts) {
+inline std::string(baselines::check)(const std::string& name, const allocation_counts& counts) {
     const pause_recording not_of_the_test;
     const std::lock_guard<std::mutex> lock{mutex_};
     bool update_is_asked_for = false;

@@ -171,9 +171,9 @@ inline allocation_counts without_own(allocation_counts totals,
     totals.bytes_allocated -= own.bytes_allocated;
     if (!were_in_the_peak) return totals;
     // The peak without them was lower and is not known. It was at least this.
-    const std::uint64_t objects = std::max(totals.allocations, std::uint64_t{1});
+    const std::uint64_t objects = (std::max)(totals.allocations, std::uint64_t{1});
     const std::uint64_t mean = (totals.bytes_allocated + objects - 1) / objects;
-    totals.peak_bytes = std::max(totals.live_bytes(), mean);
+    totals.peak_bytes = (std::max)(totals.live_bytes(), mean);
     return totals;
 }
 

@@ -73,7 +73,7 @@ struct engine {
     // Adds a pattern to the library frames. Returns "", or why the pattern was refused.
     const char* (*library_frames)(const char* pattern);
     // Hands over one reference; null when there was no memory for the result.
-    check_data* (*check)(const check_request& asked);
+    check_data* (*judge)(const check_request& asked);
     // Returns false when a line is not understood; the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
     // Writes `head` and every row with its stack to a file. Returns 0 or an errno value.

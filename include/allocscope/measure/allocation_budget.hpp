@@ -94,7 +94,8 @@ public:
 // Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
 // limits exclude each other (-fno-exceptions: prints the message and aborts).
 // Cost: that of scope::counts(). A check that fails also names stacks, which takes milliseconds.
-ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
+// Here and elsewhere the name stands in brackets, because programs have macros check(x).
+ALLOCSCOPE_EXCEPTIONS_TAG check_result(check)(const scope& window, const allocation_budget& budget);
 
 // definitions
 
@@ -195,7 +196,7 @@ struct scope_reader {
 
 inline check_result ask_engine(const engine* used, const check_request& asked) {
     if (used == nullptr) return check_result{refused_check(find_engine())};
-    return result_of(used->check(asked));
+    return result_of(used->judge(asked));
 }
 
 inline check_result check_budget(const scope& window, const check_limits& limits,
@@ -230,7 +231,7 @@ inline check_result save_evidence_of(const snapshot& rows, const char* name, con
 
 }  // namespace detail
 
-inline check_result check(const scope& window, const allocation_budget& budget) {
+inline check_result(check)(const scope& window, const allocation_budget& budget) {
     return detail::check_budget(window, detail::checked_limits(budget), detail::after_stats::go_on);
 }
 

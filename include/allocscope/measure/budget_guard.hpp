@@ -46,7 +46,7 @@ public:
     budget_guard& operator=(const budget_guard&) = delete;
 
     // Returns the result up to now. The action is not taken, and the block goes on.
-    check_result check() const {
+    check_result(check)() const {
         return is_finished_ ? detail::result_after_end() : judge(detail::after_stats::go_on);
     }
 

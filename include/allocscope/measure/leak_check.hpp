@@ -89,7 +89,7 @@ public:
     // Judges what is alive now. The window stays open. After finish(), returns a result that says
     // so and has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not
     // pass.
-    check_result check() const { return judge(detail::after_stats::go_on); }
+    check_result(check)() const { return judge(detail::after_stats::go_on); }
     // Ends the window and judges what is alive. Later calls return a result that says so and has
     // not passed.
     check_result finish();
@@ -156,7 +156,7 @@ public:
     leak_guard(const leak_guard&) = delete;
     leak_guard& operator=(const leak_guard&) = delete;
 
-    check_result check() const { return leaks_.check(); }
+    check_result(check)() const { return (leaks_.check)(); }
     // Ends the window, and takes the action if the check failed; with throw_error() that throws
     // violation_error.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {

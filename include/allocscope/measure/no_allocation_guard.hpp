@@ -62,7 +62,7 @@ public:
 
     // Returns the result up to now. The counts are those of this thread since the guard began,
     // including what was allowed; for a broken guard, those at the violation.
-    check_result check();
+    check_result(check)();
 
     // Ends the guard. Later calls return a result that says so and has not passed. Throws
     // violation_error when the guard was broken and the action is throw_error(), even if it was
@@ -140,7 +140,7 @@ inline no_allocation_guard::~no_allocation_guard() {
     if (!was_told && !is_on_its_way) action_.act_in_destructor(found);
 }
 
-inline check_result no_allocation_guard::check() {
+inline check_result(no_allocation_guard::check)() {
     return is_finished_ ? detail::result_after_end() : look(false);
 }
 

@@ -61,15 +61,15 @@ struct raw_table {
         std::uint32_t hash;
     };
     raw_list entries;
-    slot* slots = nullptr;
+    slot* first = nullptr;
     std::size_t count = 0;  // of slots: a power of two, or 0
 };
 
 ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept {
     const std::size_t mask = in.count - 1;
     std::size_t at = added.hash & mask;
-    while (in.slots[at].entry != 0) at = (at + 1) & mask;
-    in.slots[at] = added;
+    while (in.first[at].entry != 0) at = (at + 1) & mask;
+    in.first[at] = added;
 }
 
 using same_key = bool (*)(const void* entry, const void* key);
@@ -82,7 +82,7 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);
     for (std::size_t at = lower & mask;; at = (at + 1) & mask) {
-        const raw_table::slot& found = in.slots[at];
+        const raw_table::slot& found = in.first[at];
         if (found.entry == 0) return nullptr;
         if (found.hash != lower) continue;
         void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
@@ -92,12 +92,12 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
 
 // Makes `wanted` slots: a power of two, more than there are.
 ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
-    const raw_table::slot* const before = in.slots;
+    const raw_table::slot* const before = in.first;
     const std::size_t count = in.count;
     in.count = wanted;
     const std::size_t bytes = wanted * sizeof(raw_table::slot);
-    in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
-    std::memset(in.slots, 0, bytes);
+    in.first = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+    std::memset(in.first, 0, bytes);
     for (std::size_t i = 0; i < count; ++i) {
         if (before[i].entry != 0) put_slot(in, before[i]);
     }
@@ -105,9 +105,9 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
 
 // Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
-    std::size_t slots = 16;
-    while (slots < entries * 2) slots *= 2;
-    if (slots > in.count) make_slots(in, slots);
+    std::size_t wanted = 16;
+    while (wanted < entries * 2) wanted *= 2;
+    if (wanted > in.count) make_slots(in, wanted);
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
@@ -176,7 +176,7 @@ public:
 
     // Loads the slot of this key into the cache, because find() will need it soon.
     ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
-        if (raw_.count != 0) __builtin_prefetch(raw_.slots + (hash_of_key(key) & (raw_.count - 1)));
+        if (raw_.count != 0) __builtin_prefetch(raw_.first + (hash_of_key(key) & (raw_.count - 1)));
     }
 
     struct place {

@@ -236,7 +236,8 @@ public:
     const row* end() const noexcept;
     const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
 
-    std::uint64_t live_objects() const noexcept;  // sum over the rows
+    // The sum over the rows. A window that only counts has none: the total of what is alive.
+    std::uint64_t live_objects() const noexcept;
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 

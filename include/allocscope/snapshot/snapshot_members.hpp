@@ -142,11 +142,15 @@ inline const snapshot::row* snapshot::end() const noexcept {
 }
 
 inline std::uint64_t snapshot::live_objects() const noexcept {
-    return detail::data_or_nothing(data_).live_objects;
+    const detail::snapshot_data& known = detail::data_or_nothing(data_);
+    if (known.info.record == recording::counters) return known.info.totals.live_objects();
+    return known.live_objects;
 }
 
 inline std::uint64_t snapshot::live_bytes() const noexcept {
-    return detail::data_or_nothing(data_).live_bytes;
+    const detail::snapshot_data& known = detail::data_or_nothing(data_);
+    if (known.info.record == recording::counters) return known.info.totals.live_bytes();
+    return known.live_bytes;
 }
 
 inline const snapshot::window_info& snapshot::info() const noexcept {

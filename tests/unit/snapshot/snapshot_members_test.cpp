@@ -54,6 +54,20 @@ TEST_CASE("snapshot: without a window it is empty and says why") {
     CHECK(none.info().totals.allocations == 0);
 }
 
+TEST_CASE("snapshot: a window that only counts has no rows, and what is alive all the same") {
+    allocscope_tests::info_text about;
+    about.record = allocscope::recording::counters;
+    about.totals = {10, 8, 100, 60, 100};
+    const snapshot earlier = made_snapshot({}, about);
+    CHECK(earlier.empty());
+    CHECK(earlier.live_objects() == 2);
+    CHECK(earlier.live_bytes() == 40);
+    about.totals = {12, 11, 130, 125, 100};
+    const snapshot change = made_snapshot({}, about).difference_from(earlier);
+    CHECK(static_cast<std::int64_t>(change.live_objects()) == -1);
+    CHECK(static_cast<std::int64_t>(change.live_bytes()) == -35);
+}
+
 TEST_CASE("snapshot: one whose memory was refused is not mistaken for one without leaks") {
     const snapshot refused = allocscope::detail::refused_snapshot();
     const snapshot copy = refused;

@@ -90,6 +90,11 @@ def check_fortified(tools, compiler):
          "-c", SOURCES / "written_report.cpp", "-o", "/dev/null"], timeout=600)
 
 
+def check_null_pointers(tools, compiler):
+    run([compiler, "-std=c++17", "-O2", "-Wnull-dereference", *WARNINGS, f"-I{tools.include}",
+         "-c", SOURCES / "written_report.cpp", "-o", "/dev/null"], timeout=600)
+
+
 def check_everything(tools, compiler):
     # Compiled: -fsyntax-only leaves out what is seen only where code is made.
     run([compiler, "-std=c++17", "-O2", "-Werror", *EVERYTHING, f"-I{tools.include}", "-c",
@@ -148,6 +153,8 @@ def main():
         else:
             cases.append((f"{compiler} with _FORTIFY_SOURCE",
                           lambda c=compiler: check_fortified(tools, c)))
+            cases.append((f"{compiler} -Wnull-dereference",
+                          lambda c=compiler: check_null_pointers(tools, c)))
         for standard, flags in combinations:
             cases.append((f"{compiler} {standard} {' '.join(flags)}",
                           lambda c=compiler, s=standard, f=flags: check_syntax(tools, c, s, f)))

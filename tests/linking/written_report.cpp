@@ -1,8 +1,11 @@
-// Takes a report, so that the code of its writers is compiled, too.
+// Takes reports, so that the code of their writers is compiled, too.
 #include <allocscope/allocscope.hpp>
 #include <allocscope/report.hpp>
 
 int main() {
     const allocscope::scope window{"written"};
-    allocscope::write_text(window.stats(), "written.txt");
+    const allocscope::snapshot twice = allocscope::merge({window.stats(), window.stats()});
+    const allocscope::fail_allocation millionth{1000000};
+    allocscope::write_text(twice, "written.txt");
+    return twice.group_by(allocscope::group_key::module).empty() ? 0 : 1;
 }

@@ -226,6 +226,16 @@ def metrics(page, folder):
     assert page.run("document.querySelectorAll('#metrics button:disabled').length") == 2
 
 
+def narrow(page, folder):
+    """Only the tables scroll to the side, also in 320 pixels: a page at 400% in 1280."""
+    opened(page, folder, "by_hand")
+    page.resize(320, 640)
+    page.settle()
+    wide = page.run("document.documentElement.scrollWidth")
+    page.resize(1280, 900)
+    assert wide == 320, wide
+
+
 def search(page, folder):
     opened(page, folder, "by_hand")
     page.press("/")
@@ -679,7 +689,7 @@ def main():
         page = chromium.Page(program)
         try:
             for check in (the_chart_by_hand, library_of_the_user, folders_of_the_user,
-                          zoom_and_back, hover, metrics, search, invert, table, treemap,
+                          zoom_and_back, hover, metrics, narrow, search, invert, table, treemap,
                           keys_of_the_chart, themes, differences, details_and_threads, sampled,
                           timeline, memory, nothing_to_show, filtered, hostile, without_scripts,
                           prints, names_for_those_who_do_not_see, many_stacks):

@@ -198,13 +198,13 @@ public:
 
     // Adds the numbers of a stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
-        const std::size_t* known = numbers_.find(name);
+        const std::size_t* const known = numbers_.find(name);
+        const std::size_t number = known != nullptr ? *known : groups_.size();
         if (known == nullptr) {
-            numbers_[copy_of(memory_, name)] = groups_.size();
+            numbers_[copy_of(memory_, name)] = number;
             add_group(name);
-            known = numbers_.find(name);
         }
-        add_to(groups_[*known], numbers);
+        add_to(groups_[number], numbers);
     }
 
     // Adds a stack to the group of its place. The name is made once for each group, not for each
@@ -315,7 +315,7 @@ private:
             const text name = short_name(each);
             if (each.name.empty()) {
                 each.name = "(no module)";
-            } else if (*paths_of.find(name) == 1) {
+            } else if (paths_of[name] == 1) {
                 each.name.erase(0, each.name.size() - name.size());
             }
         }

@@ -77,7 +77,8 @@ private:
     static text path_of(const shown_stacks& part, std::size_t number,
                         const snapshot::stack& stack) {
         if (stack.line == 0 || stack.user_frame >= stack.frame_count) return {};
-        return part.frame_at(number, stack.user_frame, false)->file;
+        const snapshot::frame* const frame = part.frame_at(number, stack.user_frame, false);
+        return frame != nullptr ? text{frame->file} : text{};
     }
 
     const char* file_of(text path, const char* file) {

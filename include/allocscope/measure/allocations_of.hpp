@@ -80,13 +80,13 @@ private:
     run_counts total_;
 };
 
-ALLOCSCOPE_EXCEPTIONS_TAG inline void require_engine() {
-    const engine* found = find_engine();
-    if (engine_refusal(found)[0] == '\0') return;
+ALLOCSCOPE_EXCEPTIONS_TAG inline const engine& require_engine() {
+    const engine* const found = usable_engine();
+    if (found != nullptr) return *found;
     char space[320] = {};
     fixed_text text{space, sizeof space - 1};
     text.append("allocscope: ");
-    text.append(engine_refusal(found));
+    text.append(engine_refusal(find_engine()));
     refuse_options(space);
 }
 

@@ -153,8 +153,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline fault_plan random_plan(double probability, std:
 }  // namespace detail
 
 inline injected_fault::injected_fault(const detail::fault_plan& plan) {
-    detail::require_engine();
-    engine_ = detail::usable_engine();
+    engine_ = &detail::require_engine();
     plan_ = engine_->arm_plan(plan);
     if (plan_ == 0) {
         detail::refuse_options(

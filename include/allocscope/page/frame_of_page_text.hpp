@@ -21,7 +21,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
 script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
-style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
+style-src 'sha256-M1s1YOhk8t+orxq8QXRsQFIeStboJoshEnEsnmqldUk=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -67,9 +67,9 @@ padding: 12px 14px 14px; min-width: 0; } .card_head { display: flex; align-items
 100%; border-radius: 4px; } #timeline { height: 150px; } #tools { position: sticky; top: 0;
 z-index: 5; display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: center; margin-top: 12px;
 padding: 8px 0; background: var(--back); } #tools + .card { margin-top: 4px; } .group { display:
-flex; } .group button { border-radius: 0; margin-left: -1px; position: relative; } .group
-button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child {
-border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
+flex; flex-wrap: wrap; } .group button { border-radius: 0; margin-left: -1px; position: relative; }
+.group button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child
+{ border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
 { color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
 flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {

@@ -45,6 +45,8 @@ def says_what_is_wrong(program):
     refuses(["--format", "pprof", program], '"pprof"', "--output")
     refuses(["--loud", program], '"--loud"', "--help")
     refuses(["--frames"], "--frames needs a value")
+    refuses(["--output", "--", program], "--output needs a value")
+    refuses(["--sample-bytes", "--", program], "--sample-bytes needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",

@@ -329,7 +329,7 @@ private:
             take(*wanted, "1");
         } else if (equals != std::string::npos) {
             take(*wanted, word.substr(equals + 1));
-        } else if (at_ + 1 == words_.size()) {
+        } else if (at_ + 1 == words_.size() || words_[at_ + 1] == "--") {
             problem_ = word + " needs a value; allocscope run --help says which";
         } else {
             take(*wanted, words_[++at_]);

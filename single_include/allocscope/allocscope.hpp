@@ -189,7 +189,7 @@ struct engine {
     // Adds a pattern to the library frames. Returns "", or why the pattern was refused.
     const char* (*library_frames)(const char* pattern);
     // Hands over one reference; null when there was no memory for the result.
-    check_data* (*check)(const check_request& asked);
+    check_data* (*judge)(const check_request& asked);
     // Returns false when a line is not understood; the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
     // Writes `head` and every row with its stack to a file. Returns 0 or an errno value.
@@ -939,7 +939,8 @@ public:
     const row* end() const noexcept;
     const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
 
-    std::uint64_t live_objects() const noexcept;  // sum over the rows
+    // The sum over the rows. A window that only counts has none: the total of what is alive.
+    std::uint64_t live_objects() const noexcept;
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
@@ -1170,11 +1171,15 @@ inline const snapshot::row* snapshot::end() const noexcept {
 }
 
 inline std::uint64_t snapshot::live_objects() const noexcept {
-    return detail::data_or_nothing(data_).live_objects;
+    const detail::snapshot_data& known = detail::data_or_nothing(data_);
+    if (known.info.record == recording::counters) return known.info.totals.live_objects();
+    return known.live_objects;
 }
 
 inline std::uint64_t snapshot::live_bytes() const noexcept {
-    return detail::data_or_nothing(data_).live_bytes;
+    const detail::snapshot_data& known = detail::data_or_nothing(data_);
+    if (known.info.record == recording::counters) return known.info.totals.live_bytes();
+    return known.live_bytes;
 }
 
 inline const snapshot::window_info& snapshot::info() const noexcept {
@@ -1681,7 +1686,8 @@ public:
 // Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
 // limits exclude each other (-fno-exceptions: prints the message and aborts).
 // Cost: that of scope::counts(). A check that fails also names stacks, which takes milliseconds.
-ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
+// Here and elsewhere the name stands in brackets, because programs have macros check(x).
+ALLOCSCOPE_EXCEPTIONS_TAG check_result(check)(const scope& window, const allocation_budget& budget);
 
 // definitions
 
@@ -1782,7 +1788,7 @@ struct scope_reader {
 
 inline check_result ask_engine(const engine* used, const check_request& asked) {
     if (used == nullptr) return check_result{refused_check(find_engine())};
-    return result_of(used->check(asked));
+    return result_of(used->judge(asked));
 }
 
 inline check_result check_budget(const scope& window, const check_limits& limits,
@@ -1817,7 +1823,7 @@ inline check_result save_evidence_of(const snapshot& rows, const char* name, con
 
 }  // namespace detail
 
-inline check_result check(const scope& window, const allocation_budget& budget) {
+inline check_result(check)(const scope& window, const allocation_budget& budget) {
     return detail::check_budget(window, detail::checked_limits(budget), detail::after_stats::go_on);
 }
 
@@ -1888,13 +1894,13 @@ private:
     run_counts total_;
 };
 
-ALLOCSCOPE_EXCEPTIONS_TAG inline void require_engine() {
-    const engine* found = find_engine();
-    if (engine_refusal(found)[0] == '\0') return;
+ALLOCSCOPE_EXCEPTIONS_TAG inline const engine& require_engine() {
+    const engine* const found = usable_engine();
+    if (found != nullptr) return *found;
     char space[320] = {};
     fixed_text text{space, sizeof space - 1};
     text.append("allocscope: ");
-    text.append(engine_refusal(found));
+    text.append(engine_refusal(find_engine()));
     refuse_options(space);
 }
 
@@ -2056,7 +2062,7 @@ public:
     budget_guard& operator=(const budget_guard&) = delete;
 
     // Returns the result up to now. The action is not taken, and the block goes on.
-    check_result check() const {
+    check_result(check)() const {
         return is_finished_ ? detail::result_after_end() : judge(detail::after_stats::go_on);
     }
 
@@ -2286,8 +2292,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline fault_plan random_plan(double probability, std:
 }  // namespace detail
 
 inline injected_fault::injected_fault(const detail::fault_plan& plan) {
-    detail::require_engine();
-    engine_ = detail::usable_engine();
+    engine_ = &detail::require_engine();
     plan_ = engine_->arm_plan(plan);
     if (plan_ == 0) {
         detail::refuse_options(
@@ -2373,7 +2378,7 @@ public:
     // Judges what is alive now. The window stays open. After finish(), returns a result that says
     // so and has not passed. Cost: that of scope::counts(); milliseconds if the counts alone do not
     // pass.
-    check_result check() const { return judge(detail::after_stats::go_on); }
+    check_result(check)() const { return judge(detail::after_stats::go_on); }
     // Ends the window and judges what is alive. Later calls return a result that says so and has
     // not passed.
     check_result finish();
@@ -2440,7 +2445,7 @@ public:
     leak_guard(const leak_guard&) = delete;
     leak_guard& operator=(const leak_guard&) = delete;
 
-    check_result check() const { return leaks_.check(); }
+    check_result(check)() const { return (leaks_.check)(); }
     // Ends the window, and takes the action if the check failed; with throw_error() that throws
     // violation_error.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
@@ -2859,7 +2864,7 @@ public:
 
     // Returns the result up to now. The counts are those of this thread since the guard began,
     // including what was allowed; for a broken guard, those at the violation.
-    check_result check();
+    check_result(check)();
 
     // Ends the guard. Later calls return a result that says so and has not passed. Throws
     // violation_error when the guard was broken and the action is throw_error(), even if it was
@@ -2937,7 +2942,7 @@ inline no_allocation_guard::~no_allocation_guard() {
     if (!was_told && !is_on_its_way) action_.act_in_destructor(found);
 }
 
-inline check_result no_allocation_guard::check() {
+inline check_result(no_allocation_guard::check)() {
     return is_finished_ ? detail::result_after_end() : look(false);
 }
 
@@ -6344,15 +6349,15 @@ struct raw_table {
         std::uint32_t hash;
     };
     raw_list entries;
-    slot* slots = nullptr;
+    slot* first = nullptr;
     std::size_t count = 0;  // of slots: a power of two, or 0
 };
 
 ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept {
     const std::size_t mask = in.count - 1;
     std::size_t at = added.hash & mask;
-    while (in.slots[at].entry != 0) at = (at + 1) & mask;
-    in.slots[at] = added;
+    while (in.first[at].entry != 0) at = (at + 1) & mask;
+    in.first[at] = added;
 }
 
 using same_key = bool (*)(const void* entry, const void* key);
@@ -6365,7 +6370,7 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);
     for (std::size_t at = lower & mask;; at = (at + 1) & mask) {
-        const raw_table::slot& found = in.slots[at];
+        const raw_table::slot& found = in.first[at];
         if (found.entry == 0) return nullptr;
         if (found.hash != lower) continue;
         void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
@@ -6375,12 +6380,12 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
 
 // Makes `wanted` slots: a power of two, more than there are.
 ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
-    const raw_table::slot* const before = in.slots;
+    const raw_table::slot* const before = in.first;
     const std::size_t count = in.count;
     in.count = wanted;
     const std::size_t bytes = wanted * sizeof(raw_table::slot);
-    in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
-    std::memset(in.slots, 0, bytes);
+    in.first = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+    std::memset(in.first, 0, bytes);
     for (std::size_t i = 0; i < count; ++i) {
         if (before[i].entry != 0) put_slot(in, before[i]);
     }
@@ -6388,9 +6393,9 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
 
 // Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
-    std::size_t slots = 16;
-    while (slots < entries * 2) slots *= 2;
-    if (slots > in.count) make_slots(in, slots);
+    std::size_t wanted = 16;
+    while (wanted < entries * 2) wanted *= 2;
+    if (wanted > in.count) make_slots(in, wanted);
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
@@ -6459,7 +6464,7 @@ public:
 
     // Loads the slot of this key into the cache, because find() will need it soon.
     ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
-        if (raw_.count != 0) __builtin_prefetch(raw_.slots + (hash_of_key(key) & (raw_.count - 1)));
+        if (raw_.count != 0) __builtin_prefetch(raw_.first + (hash_of_key(key) & (raw_.count - 1)));
     }
 
     struct place {
@@ -21420,7 +21425,7 @@ public:
     }
 
 private:
-    void emit() {
+    void visit_row() {
         if (in_.ok()) visit_(static_cast<const dwarf_line_row&>(row_));
     }
     void advance(std::uint64_t operations) {
@@ -21433,7 +21438,7 @@ private:
     void special(std::uint8_t code) {
         advance(code / header_.line_range);
         add_lines(header_.line_base + code % header_.line_range);
-        emit();
+        visit_row();
     }
 
     void extended() {
@@ -21443,7 +21448,7 @@ private:
         const std::uint8_t code = in_.u8();
         if (code == dwarf::line_end_sequence) {
             row_.ends_sequence = true;
-            emit();
+            visit_row();
             row_ = dwarf_line_row{};
         } else if (code == dwarf::line_set_address && (length == 9 || length == 5)) {
             row_.address = in_.unsigned_of(static_cast<unsigned>(length - 1));
@@ -21454,7 +21459,7 @@ private:
     void standard(std::uint8_t code) {
         switch (code) {
             case dwarf::line_copy:
-                emit();
+                visit_row();
                 break;
             case dwarf::line_advance_pc:
                 advance(in_.uleb());
@@ -31939,7 +31944,7 @@ constexpr engine make_engine_table() noexcept {
     table.process_stats = &engine_process_stats;
     table.pause = &engine_pause;
     table.library_frames = &engine_library_frames;
-    table.check = &engine_check;
+    table.judge = &engine_check;
     table.check_expected_leaks = &engine_check_expected_leaks;
     table.save_evidence = &save_evidence_file;
     table.arm_guard = &engine_arm_guard;
@@ -32895,7 +32900,7 @@ struct attached_state {
     std::size_t of_others;    // words that hold something else, as the last walk found
     std::size_t not_written;  // the kernel refused, or there was no memory to remember the word
     std::uintptr_t program_begin, program_end;
-    changed_slots slots;
+    changed_slots remembered;
 };
 
 ALLOCSCOPE_HIDDEN inline attached_state attached{};
@@ -32992,7 +32997,7 @@ private:
 
     // The entries of the previous walk are kept, too, because this walk has not yet met all words.
     static changed_slots::entry* entry_of(const module_slot& slot) noexcept {
-        return attached.slots.find_or_add(slot.word, attached.walk - 1);
+        return attached.remembered.find_or_add(slot.word, attached.walk - 1);
     }
 
     // Returns false when the word cannot be remembered, or cannot be written.
@@ -33028,7 +33033,7 @@ private:
     bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
 
     void put_back(const module_slot& slot) noexcept {
-        changed_slots::entry* const entry = attached.slots.find(slot.word);
+        changed_slots::entry* const entry = attached.remembered.find(slot.word);
         if (entry == nullptr || entry->is_of_other != 0) return;
         const std::uintptr_t hook = attached_functions[entry->function].hook;
         if (read_word(slot.word) != hook || !pages_.open_for(address_of(slot.word))) return;
@@ -33079,7 +33084,7 @@ inline void begin_walk(const dl_phdr_info& program) noexcept {
 inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     if (attached.loads != info.dlpi_adds || attached.unloads != info.dlpi_subs) return false;
     bool is_same = true;
-    attached.slots.for_each([&is_same](const changed_slots::entry& each) {
+    attached.remembered.for_each([&is_same](const changed_slots::entry& each) {
         if (each.walk != attached.walk) return;
         const std::uintptr_t left =
             each.is_of_other != 0 ? each.original : attached_functions[each.function].hook;
@@ -33099,7 +33104,7 @@ inline bool begin_request(walk_request& request, const dl_phdr_info& program) no
     using purpose = walk_request::purpose;
     request.is_begun = true;
     if (request.wanted == purpose::forget) {
-        if (!attached.is_attached) attached.slots.clear();
+        if (!attached.is_attached) attached.remembered.clear();
         return false;
     }
     if (request.wanted == purpose::attach && !attached.is_attached) {
@@ -33818,7 +33823,7 @@ public:
     // live_objects and live_bytes. While updating it returns "", or why the file could not be
     // written.
     // Cost: the first call reads the file; each update reads and writes it.
-    std::string check(const std::string& name, const allocation_counts& counts);
+    std::string(check)(const std::string& name, const allocation_counts& counts);
 
 private:
     std::string compare(const std::string& name, const detail::measured_numbers& now);
@@ -33879,7 +33884,7 @@ inline std::string read_update_request(bool& update) {
 
 // definitions
 
-inline std::string baselines::check(const std::string& name, const allocation_counts& counts) {
+inline std::string(baselines::check)(const std::string& name, const allocation_counts& counts) {
     const pause_recording not_of_the_test;
     const std::lock_guard<std::mutex> lock{mutex_};
     bool update_is_asked_for = false;
@@ -35888,9 +35893,9 @@ inline allocation_counts without_own(allocation_counts totals,
     totals.bytes_allocated -= own.bytes_allocated;
     if (!were_in_the_peak) return totals;
     // The peak without them was lower and is not known. It was at least this.
-    const std::uint64_t objects = std::max(totals.allocations, std::uint64_t{1});
+    const std::uint64_t objects = (std::max)(totals.allocations, std::uint64_t{1});
     const std::uint64_t mean = (totals.bytes_allocated + objects - 1) / objects;
-    totals.peak_bytes = std::max(totals.live_bytes(), mean);
+    totals.peak_bytes = (std::max)(totals.live_bytes(), mean);
     return totals;
 }
 
@@ -39141,7 +39146,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
 script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
-style-src 'sha256-BkNMPmb1XoeaDTfuAwofu5bphpjjK+eOmpi8hbFudcU=';
+style-src 'sha256-M1s1YOhk8t+orxq8QXRsQFIeStboJoshEnEsnmqldUk=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -39187,9 +39192,9 @@ padding: 12px 14px 14px; min-width: 0; } .card_head { display: flex; align-items
 100%; border-radius: 4px; } #timeline { height: 150px; } #tools { position: sticky; top: 0;
 z-index: 5; display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: center; margin-top: 12px;
 padding: 8px 0; background: var(--back); } #tools + .card { margin-top: 4px; } .group { display:
-flex; } .group button { border-radius: 0; margin-left: -1px; position: relative; } .group
-button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child {
-border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
+flex; flex-wrap: wrap; } .group button { border-radius: 0; margin-left: -1px; position: relative; }
+.group button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child
+{ border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
 { color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
 flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
@@ -43787,13 +43792,13 @@ public:
 
     // Adds the numbers of a stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
-        const std::size_t* known = numbers_.find(name);
+        const std::size_t* const known = numbers_.find(name);
+        const std::size_t number = known != nullptr ? *known : groups_.size();
         if (known == nullptr) {
-            numbers_[copy_of(memory_, name)] = groups_.size();
+            numbers_[copy_of(memory_, name)] = number;
             add_group(name);
-            known = numbers_.find(name);
         }
-        add_to(groups_[*known], numbers);
+        add_to(groups_[number], numbers);
     }
 
     // Adds a stack to the group of its place. The name is made once for each group, not for each
@@ -43904,7 +43909,7 @@ private:
             const text name = short_name(each);
             if (each.name.empty()) {
                 each.name = "(no module)";
-            } else if (*paths_of.find(name) == 1) {
+            } else if (paths_of[name] == 1) {
                 each.name.erase(0, each.name.size() - name.size());
             }
         }
@@ -48498,7 +48503,8 @@ private:
     static text path_of(const shown_stacks& part, std::size_t number,
                         const snapshot::stack& stack) {
         if (stack.line == 0 || stack.user_frame >= stack.frame_count) return {};
-        return part.frame_at(number, stack.user_frame, false)->file;
+        const snapshot::frame* const frame = part.frame_at(number, stack.user_frame, false);
+        return frame != nullptr ? text{frame->file} : text{};
     }
 
     const char* file_of(text path, const char* file) {

@@ -53,6 +53,7 @@ inline int source_text_input(const std::uint8_t* data, std::size_t size) {
         const bool is_behind = variable.at > at || variable.begin > variable.at;
         if (is_behind || variable.end > variable.at) __builtin_trap();
         if (symbolize::variable_of_call(file, at, "f") >= tokens) __builtin_trap();
+        if (symbolize::object_of_call(file, at, "f").end > tokens) __builtin_trap();
     }
     return 0;
 }

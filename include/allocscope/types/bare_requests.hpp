@@ -27,6 +27,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/declared_variable.hpp>
@@ -41,6 +42,7 @@
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -100,43 +102,11 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
-// The token with the name of the variable whose member function or constructor is called at `at`;
-// 0: it is another call. g++ places a call at its last token, clang at the name.
-inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
-    const text token = file.text_at(at);
-    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
-    if (token == "]" && function != "operator[]") return 0;
-    if (is_at_end) return file.partner(at) - 1;
-    std::size_t member = at;
-    if (token == "(" && at > 0) --member;
-    if (member < 2 || !is_word(file.text_at(member))) return 0;
-    // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = file.text_at(member + 1) == "[";
-    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
-    if (file.text_at(member - 1) != ".") return token == "(" ? 0 : at;
-    return file.text_at(member) == function ? member - 2 : 0;
-}
-
 // The element type of the container at a call in the user's source; "" if it is not certain.
 inline text element_in_source(read_names& names, const code_frame& frame, text function,
                               text classes, source_cache& sources,
                               const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
-    const std::size_t name = variable_of_call(*file, at, function);
-    if (name < 2) return {};
-    if (is_listed(file->text_at(name - 1), ". -> ::")) return {};
-    declared_variable variable;
-    if (file->text_at(name) == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
-        variable = {name, begin_of_type(*file, name + 1), name + 1};
-    } else if (is_word(file->text_at(name)) && !file->is_macro(file->text_at(name))) {
-        variable = find_variable(*file, name);
-    }
-    if (!variable.is_known() || variable.begin == 0) return {};
-    const text type =
-        names.made(spelled_at(names, frame, *file, at, variable.begin, variable.end, knowledge));
+    const text type = type_of_object(names, frame, function, sources, knowledge);
     return element_of_class(names.memory(), type, classes);
 }
 
@@ -156,6 +126,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     if (container == nullptr) return {};
     text element;
     text function;
+    text argument;  // of the function inside
     for (; at < frames.size(); ++at) {
         const text function_inside = function;
         const text file = standard_header(frames[at].file);
@@ -180,6 +151,14 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             if (element.empty()) return {};
             break;
         }
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
+        const bool adds = is_listed(function, "push_back push_front");
+        if (count == 1 && adds && !argument.empty()) {
+            element = decayed(argument);
+            break;
+        }
+        if (count == 0) continue;
+        argument = first_argument(names.memory(), name.parts.last().arguments);
         if (count < 3) continue;
         const name_component& scope = name.parts.components[count - 2];
         const text said = element_of(names.memory(), scope.name, scope.arguments);
@@ -196,6 +175,39 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     type_answer answer = printed_answer(names.memory(), element, evidence);
     answer.is_array = true;
     return answer;
+}
+
+// The characters of a string, whose functions allocate nothing else: its constructor has its
+// allocator as an argument, and what copies a text has a pointer to it. "": it is no string.
+inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
+                                std::size_t at) {
+    for (; at < frames.size(); ++at) {
+        const text header = standard_header(frames[at].file);
+        const read_name& name = names.of(frames[at].function);
+        if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
+        const text first = first_argument(memory, name.parts.last().arguments);
+        text character = allocated_by(first);
+        if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
+            character = without_const(without_pointer(first));
+        }
+        if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
+    }
+    return {};
+}
+
+// `lambda` is "(lambda at main.cpp:3:9)". If the library is called there, it is one of the
+// caller's: "main::{lambda}". "" if that is not certain.
+inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
+                             text lambda) {
+    while (at < frames.size() && is_standard_header(frames[at].file)) ++at;
+    if (at == frames.size()) return {};
+    const code_frame& caller = frames[at];
+    const auto number = [](int value) { return decimal{static_cast<std::uint64_t>(value)}; };
+    text_out place{names.memory()};
+    place << "(lambda at " << caller.file << ':' << number(caller.line) << ':';
+    place << number(caller.column) << ')';
+    if (place.view() != lambda) return {};
+    return joined(names.memory(), caller.function, "::{lambda}");
 }
 
 // `asking` is the frame that called operator new.
@@ -215,11 +227,17 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     if (told.parts.is_known()) {
         call.function_first = first_argument(memory, told.parts.last().arguments);
     }
+    const text character = character_of_string(memory, names, frames, asking);
+    if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
+    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         const text type =
             is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
-        if (type.starts_with("(lambda at ")) return {};
+        if (type.starts_with("(lambda at ")) {
+            const text own = lambda_of_caller(names, frames, asking, type);
+            return own.empty() ? type_answer{} : type_answer{own, type_evidence::make_frame};
+        }
         return printed_answer(memory, type, type_evidence::make_frame);
     }
     std::size_t at = asking;
@@ -229,6 +247,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         ++at;
     }
     if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    const text text_of = character_of_string(memory, names, frames, at);
+    if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);
     if (caller.parts.components.size() == 1) {
         call.function = own_name_of(caller);

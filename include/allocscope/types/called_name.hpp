@@ -53,41 +53,117 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
     return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
 }
 
-// The name of an inlined function as its caller writes it, if the caller writes template arguments:
-// "box<int>::make" for `box<int>::make(1)`. Otherwise the name in the frame. Clang places the call
-// at its first token; g++ at its last one, or at the bracket of the call that has it as an
-// argument.
-inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
-                        source_cache& sources, const type_knowledge& knowledge) {
-    const text function = frames[called].function;
-    if (names.of(function).parts.components.size() != 1 || called + 1 == frames.size()) {
-        return function;
-    }
-    const code_frame& caller = frames[called + 1];
+// The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
+inline std::size_t before_list(const source_outline& file, std::size_t open) {
+    if (open < 2) return 0;
+    const bool is_copied = file.text_at(open) == "{" && file.text_at(open - 1) == "=";
+    return is_copied ? open - 2 : open - 1;
+}
+
+// The token with the name of the variable whose member function or constructor is called at `at`;
+// 0: it is another call. g++ places a call at its last token, clang at the name.
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+    const text token = file.text_at(at);
+    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
+    if (token == "]" && function != "operator[]") return 0;
+    if (is_at_end) return before_list(file, file.partner(at));
+    if (token == "{") return before_list(file, at);
+    std::size_t member = at;
+    if (token == "(" && at > 0) --member;
+    if (member < 2 || !is_word(file.text_at(member))) return 0;
+    // Clang places both calls of `name[1][2]` at the name.
+    const bool is_bracket = file.text_at(member + 1) == "[";
+    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
+    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
+    if (!is_listed(file.text_at(member - 1), ". ->")) return token == "(" ? 0 : at;
+    return file.text_at(member) == function ? member - 2 : 0;
+}
+
+// The tokens of the type of the object whose member function or constructor is called at `at`.
+inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
+    const std::size_t behind = file.behind_name(at);
+    const bool is_object =
+        file.text_at(behind - 1) == ">" && is_listed(file.text_at(behind), "( {");
+    if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
+    const std::size_t name = variable_of_call(file, at, function);
+    if (name < 2 || is_listed(file.text_at(name - 1), ". -> ::")) return {};
+    if (file.text_at(name) == ">") return {name, begin_of_type(file, name + 1), name + 1};
+    if (!is_word(file.text_at(name)) || file.is_macro(file.text_at(name))) return {};
+    declared_variable found = find_variable(file, name);
+    if (!found.is_known() || file.text_at(name + 1) != "->") return found;
+    return file.text_at(--found.end) == "*" ? found : declared_variable{};
+}
+
+// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+    const name_declaration* only = file.last_declared(name);
+    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    return declared_at(file, only->at, at, name);
+}
+
+// The type of the object whose member function or constructor is called at the place of a frame, as
+// it is printed; "" if it is not certain.
+inline text type_of_object(read_names& names, const code_frame& frame, text function,
+                           source_cache& sources, const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
-    const std::size_t at = token_of(caller, sources, file);
-    if (at == 0 || !frames[called].is_inlined) return function;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const declared_variable object = object_of_call(*file, at, function);
+    if (!object.is_known() || object.begin == 0) return {};
+    std::size_t begin = object.begin;
+    std::size_t end = object.end;
+    if (begin + 1 == end) {
+        const local_name alias = alias_in_namespace(*file, at, file->text_at(begin));
+        if (alias.what == local_name::kind::alias) {
+            begin = alias.begin;
+            end = alias.end;
+        }
+    }
+    return names.made(spelled_at(names, frame, *file, at, begin, end, knowledge));
+}
+
+// The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
+// something else. Clang places the call at its first token, g++ at its last one or at the bracket
+// of the call that it is an argument of.
+inline text named_class(read_names& names, const code_frame& frame, text function,
+                        source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
     constexpr std::size_t far_away = 64;
-    const text own = own_name_of(names.of(function));
     const text sign = file->text_at(at);
     const std::size_t partner = file->partner(at);
     const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
     for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
-        if (file->text_at(i + 1) == "(" && file->text_at(i) == own) {
-            if (name != 0) return function;
+        if (file->text_at(i + 1) == "(" && file->text_at(i) == function) {
+            if (name != 0) return {};
             name = i;
         }
         if (sign != "(" && file->text_at(i + 1) == "(") break;
     }
     const std::size_t begin =
         name > 2 && file->text_at(name - 1) == "::" ? begin_of_type(*file, name + 1) : 0;
-    if (begin == 0 || (is_word(sign) && begin != at)) return function;
-    const text scope = spelled_at(names, caller, *file, at, begin, name - 1, knowledge);
+    if (begin == 0 || (is_word(sign) && begin != at)) return {};
+    return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
+}
+
+// The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or
+// that its object is of, if that has arguments of a template; else the name that it has.
+inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
+                        source_cache& sources, const type_knowledge& knowledge) {
+    const text function = frames[called].function;
+    const bool is_bare = names.of(function).parts.components.size() == 1;
+    if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
+    const code_frame& caller = frames[called + 1];
+    const text own = own_name_of(names.of(function));
+    text scope = named_class(names, caller, own, sources, knowledge);
+    if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments.
-    const text whole = joined(names.memory(), scope, "::", own);
+    const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);

@@ -102,7 +102,8 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            if (is_listed(file.text_at(at - 1), in_expressions)) continue;
+            const bool is_object = is_listed(file.text_at(at + 1), ". ->");
+            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header) return found;
         }

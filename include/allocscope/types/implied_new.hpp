@@ -88,24 +88,6 @@ inline const new_expression* member_initialiser(const source_outline& file, std:
     return only;
 }
 
-// The `{` of the class whose name stands at `at`; 0: this is not its definition.
-inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
-    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (is_listed(file.text_at(i), "; ( ) = >")) {
-            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
-        }
-        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
-    }
-    return 0;
-}
-
-// The same for the only class of that name in the file.
-inline std::size_t body_of_class(const source_outline& file, text name) {
-    const std::size_t at = file.class_named(name);
-    return at != 0 ? class_body(file, at) : 0;
-}
-
 // Whether the list of initialisers before the brace of a constructor has a `new`.
 inline bool has_new_before(const source_outline& file, std::size_t brace) {
     for (std::size_t at = brace; at > 1; --at) {

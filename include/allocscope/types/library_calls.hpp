@@ -161,6 +161,7 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
     }
     if (scope == "thread" && function == scope) return "std::thread state";
+    if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
     return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
 }
 

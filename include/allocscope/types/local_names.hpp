@@ -15,7 +15,8 @@
 //
 //     find_local_name(file, at_new, "value")      // an alias; its tokens: std :: vector < T >
 //
-// Declarations in namespaces, and declarations after the place, are not searched.
+// Declarations in namespaces are not searched, nor are those of a function after the place. Those
+// of a class are: its functions may use what it declares behind them.
 
 #ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 #define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
@@ -39,6 +40,7 @@ struct local_name {
     kind what = kind::none;
     bool is_of_function = false;  // declared in a function; otherwise in a class
     std::size_t at = 0;           // the token that declares it
+    std::size_t block = 0;        // the brace around it
     std::size_t begin = 0;        // the first token of what an alias stands for
     std::size_t end = 0;
 };
@@ -98,20 +100,42 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// Searches the blocks around the token at `before`, the innermost first.
+// The `{` of the class whose name stands at `at`; 0: it is no definition.
+inline std::size_t class_body(const source_outline& file, std::size_t at) {
+    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
+    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+        if (is_listed(file.text_at(i), "; ( ) = >")) {
+            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
+        }
+        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
+    }
+    return 0;
+}
+
+// The same of the only class of that name in the file.
+inline std::size_t body_of_class(const source_outline& file, text name) {
+    const std::size_t at = file.class_named(name);
+    return at != 0 ? class_body(file, at) : 0;
+}
+
+// Searches the blocks around the token at `before`; what the innermost of them declares is meant.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+    local_name innermost;
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
          each = file.declared_before(*each)) {
-        const bool is_around =
-            each->at < before && each->block != 0 && file.partner(each->block) > before;
-        if (!is_around) continue;
+        if (each->block <= innermost.block || each->block > before) continue;
+        const std::size_t close = file.partner(each->block);
+        if (close < before) continue;
         const block_kind kind = kind_of_block(file, each->block);
-        if (kind == block_kind::of_namespace) return {};
-        local_name found = declared_at(file, each->at, before, name);
+        const bool is_later = each->at > before;
+        if (kind == block_kind::of_namespace) continue;
+        if (is_later && kind == block_kind::of_function) continue;
+        local_name found = declared_at(file, each->at, is_later ? close : before, name);
         found.is_of_function = kind == block_kind::of_function;
-        if (found.what != local_name::kind::none) return found;
+        found.block = each->block;
+        if (found.what != local_name::kind::none) innermost = found;
     }
-    return {};
+    return innermost;
 }
 
 }  // namespace symbolize

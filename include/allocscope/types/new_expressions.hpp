@@ -215,6 +215,12 @@ public:
                          "ostringstream istringstream stringstream");
     }
 
+    // The token after a name with its scopes and template arguments; 0 if it cannot be read.
+    std::size_t behind_name(std::size_t at) const {
+        new_expression unused;
+        return read_qualified_name(at, unused);
+    }
+
     // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
         return token_behind(tokens(), line, column);

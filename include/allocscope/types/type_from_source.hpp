@@ -280,9 +280,9 @@ private:
                     word = known;
                     is_of_library = false;
                 } else if (!is_inner) {
-                    if (is_inner_class(i, begin, depth)) return false;
+                    const std::size_t outer = class_around(i, begin, depth);
                     const bool has_arguments = i + 1 < end && file_.text_at(i + 1) == "<";
-                    word = meaning_of(word, has_arguments);
+                    word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
                     return false;
@@ -309,15 +309,15 @@ private:
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
         const declared_variable found = find_variable(file_, at);
         if (!found.is_known()) return {};
-        if (file_.text_at(found.begin) == "auto") return argument_of_lambda(found);
+        if (file_.text_at(found.begin) == "auto") return argument_for_auto(found);
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
-    // The type of a lambda's parameter that is declared with `auto` and nothing else.
-    text argument_of_lambda(const declared_variable& parameter) const {
+    // The type of a parameter of a lambda or function that is declared with `auto` and nothing else.
+    text argument_for_auto(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
-        if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
+        if (!is_plain || name_.components.empty()) return {};
         std::size_t before = 0;
         std::size_t open = parameter.begin;
         while (--open > 0 && file_.text_at(open) != "(") {
@@ -336,8 +336,9 @@ private:
             if (is_lambda || is_listed(file_.text_at(i), "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
-        if (open < 1 || file_.text_at(open - 1) != "]" || arguments.size() != count) return {};
-        return arguments[before];
+        const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
+        const bool is_own = open > 0 && file_.text_at(open - 1) == own;
+        return is_own && arguments.size() == count ? arguments[before] : text{};
     }
 
     bool is_parameter(text word) const {
@@ -442,9 +443,9 @@ private:
     text own_class(text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
-            if (component.name != word || i + 1 == name_.components.size()) continue;
-            const char* begin = name_.whole.data();
-            return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
+            if (component.name == word && i + 1 < name_.components.size()) {
+                return name_up_to(component);
+            }
         }
         return qualified_type(word);
     }
@@ -475,17 +476,34 @@ private:
                          "valarray atomic lock_guard unique_lock scoped_lock");
     }
 
-    // Whether the name at `at` is a class inside the template: another one in each instantiation.
-    bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
-        if (headers_.empty() && instantiated_.empty()) return false;
+    // The brace of the class around the class that the name at `at` means, if that lies in the
+    // template, so that each instantiation has another one; 0: it does not.
+    std::size_t class_around(std::size_t at, std::size_t begin, int depth) const {
+        if (headers_.empty() && instantiated_.empty()) return 0;
         const text word = file_.text_at(at);
-        if (is_parameter(word)) return false;
+        if (is_parameter(word)) return 0;
         for (const std::size_t i : instantiated_) {
-            if (name_.components[i].name == word) return false;
+            if (name_.components[i].name == word) return 0;
         }
         const local_name local =
             find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
-        return local.what == local_name::kind::other && !local.is_of_function;
+        return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
+    }
+
+    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
+    text inner_class(std::size_t outer, text word) const {
+        for (const std::size_t i : instantiated_) {
+            const name_component& component = name_.components[i];
+            const bool is_class = i + 1 < name_.components.size();
+            if (!is_class || body_of_class(file_, component.name) != outer) continue;
+            return joined(memory_, name_up_to(component), "::", word);
+        }
+        return {};
+    }
+
+    text name_up_to(const name_component& component) const {
+        const char* begin = name_.whole.data();
+        return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the

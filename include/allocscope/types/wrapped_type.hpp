@@ -111,7 +111,7 @@ inline text without_wrapping(arena& memory, text type) {
                   "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
         return "std::future state";
     }
-    return type;
+    return name == "thread::_State_impl" ? "std::thread state" : type;
 }
 
 // The type of what the user put into the block. Applying it twice changes nothing.

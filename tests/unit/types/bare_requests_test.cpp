@@ -89,6 +89,95 @@ TEST_CASE("bare_requests: a container's variable, where g++ and clang place its 
           "app::part");
 }
 
+TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces, an alias") {
+    CHECK(of_vector("void load() { keep(@std::vector<part>(3)); }") == "part");
+    CHECK(of_vector("void load() { return @std::vector<part>{a, b}; }") == "part");
+    CHECK(of_vector("void load() { keep(@mine::vector<part>(3)); }") == "?");
+    CHECK(of_vector("void load() { keep(@std::vector<part>::make(3)); }") == "?");
+    CHECK(of_vector("void load() { std::vector<part> v = @{a, b}; }") == "part");
+    CHECK(of_vector("void load() { std::vector<part> v = {a, b@}; }") == "part");
+    const auto resized = [](const char* source) { return of_vector(source, "resize"); };
+    CHECK(resized("void load(std::vector<part>* v) { v->@resize(3); }") == "part");
+    CHECK(resized("void load(std::vector<part>* v) { keep(&v); v->resize@(3); }") == "part");
+    CHECK(resized("void load(std::vector<part> v) { keep(&v.a); v.@resize(3); }") == "part");
+    CHECK(resized("void load(std::vector<part>& v) { v->@resize(3); }") == "?");
+    CHECK(resized("void load(std::unique_ptr<std::vector<part>> v) { v->@resize(3); }") == "?");
+    CHECK(resized("using parts = std::vector<part>;\nvoid load(parts& v) { v.@resize(3); }") ==
+          "part");
+    CHECK(resized("namespace a { using parts = std::vector<part>; }\nvoid load(parts& v) { "
+                  "v.@resize(3); }") == "?");
+    CHECK(resized("namespace a { typedef std::vector<part> parts; void load(parts& v) { "
+                  "v.@resize(3); } }") == "part");
+    CHECK(resized("using parts = std::vector<part>;\nstruct a { using parts = rest; };\n"
+                  "void load(parts& v) { v.@resize(3); }") == "?");
+}
+
+TEST_CASE("bare_requests: what push_back passes on is an element") {
+    const auto added = [](const char* called, const char* passed) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {passed, "bits/vector.tcc"},
+                        {called, "bits/stl_vector.h"},
+                        {"operator=", "bits/stl_iterator.h"}},
+                       "@f();");
+    };
+    CHECK(added("push_back", "_M_realloc_insert<const part&>") == "part");
+    CHECK(added("push_back", "emplace_back<const char*>") == "const char*");
+    CHECK(added("push_back", "_M_realloc_insert") == "?");
+    CHECK(added("emplace_back<int>", "_M_realloc_insert<int>") == "?");
+}
+
+TEST_CASE("bare_requests: the characters of a string") {
+    const auto text_of = [](const char* called) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_create", "bits/basic_string.tcc"},
+                        {called, "bits/basic_string.h"}},
+                       "@f();");
+    };
+    CHECK(text_of("basic_string<std::allocator<char16_t> >") == "char16_t");
+    CHECK(text_of("basic_string<std::pmr::polymorphic_allocator<char> >") == "char");
+    CHECK(text_of("_M_construct<const wchar_t*>") == "wchar_t");
+    CHECK(text_of("_M_construct<const part*>") == "?");
+    CHECK(text_of("append<const char*>") == "?");
+    CHECK(type_of({{"_M_construct<const char*>", "bits/basic_string.tcc"}}, "@f();") == "char");
+    CHECK(type_of({{"_M_construct<const char*>", "text.hpp"}}, "@f();") == "?");
+}
+
+TEST_CASE("bare_requests: a lambda where the library is called belongs to the caller") {
+    const auto stored = [](const std::string& lambda) {
+        const allocscope_test::marked_source marked{"\n  f = @[] {};"};
+        arena memory;
+        list<code_frame> frames{memory};
+        const std::string function = "_M_create<(lambda at " + marked.path() + lambda + ")>";
+        code_frame made;
+        made.function = function.c_str();
+        made.file = "/usr/include/c++/12/bits/std_function.h";
+        made.line = 1;
+        made.is_inlined = true;
+        frames.push_back(made);
+        code_frame user;
+        user.function = "load()";
+        user.file = marked.path().c_str();
+        user.line = marked.line();
+        user.column = marked.column();
+        frames.push_back(user);
+        source_cache sources;
+        allocscope::symbolize::read_names names{memory};
+        const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+        return std::string{answer.name.data(), answer.name.size()};
+    };
+    CHECK(stored(":2:7") == "load()::{lambda}");
+    CHECK(stored(":1:7") == "?");
+    CHECK(stored(":2:9") == "?");
+}
+
+TEST_CASE("bare_requests: what a thread needs") {
+    CHECK(type_of({{"thread<(lambda at f.cpp:1:2)>", "bits/std_thread.h"}}, "@f();") ==
+          "std::thread state");
+    CHECK(type_of({{"_Stop_state_ref", "stop_token"}}, "@f();") == "std::stop_token state");
+    CHECK(type_of({{"thread<int>", "thread.hpp"}}, "@f();") == "?");
+}
+
 TEST_CASE("bare_requests: a variable that is not certain") {
     const auto resized = [](const char* source) { return of_vector(source, "resize"); };
     CHECK(resized("std::vector<part> v;\nvoid load() { v.@resize(3); }") == "?");
@@ -168,17 +257,18 @@ TEST_CASE("bare_requests: the whole name of a function says more than the source
 }
 
 TEST_CASE("bare_requests: the arguments of a class are where its function is called") {
-    const auto type_at_call = [](const std::string& source, const char* function = "load()") {
+    const auto type_at_call = [](const std::string& source, const char* function = "load()",
+                                 const char* own = "make") {
         const std::string maker =
-            "template <class T> struct maker { static T* make() { return @new T; } };\n"
-            "template <class T> struct derived : maker<T*> {};\n";
+            "template <class T> struct maker { static T* " + std::string{own} +
+            "() { return @new T; } };\ntemplate <class T> struct derived : maker<T*> {};\n";
         const allocscope_test::marked_source called{maker};
         const allocscope_test::marked_source caller{source};
         arena memory;
         list<code_frame> frames{memory};
         for (const auto* each : {&called, &caller}) {
             code_frame frame;
-            frame.function = each == &called ? "make" : function;
+            frame.function = each == &called ? own : function;
             frame.file = each->path().c_str();
             frame.line = each->line();
             frame.column = each->column();
@@ -199,4 +289,10 @@ TEST_CASE("bare_requests: the arguments of a class are where its function is cal
     CHECK(type_at_call("template <class U> void load() { @maker<U>::make(); }",
                        "void load<part>()") == "part");
     CHECK(type_at_call("template <class U> void load() { @maker<U>::make(); }", "load") == "?");
+    CHECK(type_at_call("void load(maker<part>& m) { m.@make(); }") == "part");
+    CHECK(type_at_call("void load(const maker<part>* m) { keep(m->@make()); }") == "part");
+    CHECK(type_at_call("void load(derived<part>& m) { m.@make(); }") == "?");
+    CHECK(type_at_call("void load(a& m) { m.m.@make(); }") == "?");
+    CHECK(type_at_call("void load() { keep(@maker<part>(3)); }", "load()", "maker") == "part");
+    CHECK(type_at_call("void load() { maker<part> @m(3); }", "load()", "maker") == "part");
 }

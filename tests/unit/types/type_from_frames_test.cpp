@@ -91,6 +91,8 @@ constexpr example callers[] = {
      "std::string", type_evidence::make_frame},
     {"std::any::_Manager_external<int>::_S_manage(std::any::_Op, std::any const*, std::any::_Arg*)",
      "int", type_evidence::make_frame},
+    {"std::stop_token::_Stop_state_ref::_Stop_state_ref()", "std::stop_token state",
+     type_evidence::make_frame},
     {"std::thread::thread<main::{lambda()#3}, , void>(main::{lambda()#3}&&)", "std::thread state",
      type_evidence::make_frame},
     {"std::__shared_count<" ALLOCSCOPE_LOCK ">::__shared_count<app::widget*>(app::widget*)",

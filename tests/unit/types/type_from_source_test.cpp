@@ -437,8 +437,12 @@ TEST_CASE("type_from_source: a class inside of a template is told by the debug i
         return type_of(std::string("template <class T> struct box {") + body + "};");
     };
     CHECK(in_box("struct part { T t; }; void f() { new part; }") == "box<int>::part");
-    // It is another one in each box, and nothing tells.
-    CHECK(in_box("struct node { T t; }; void f() { new node; }") == "?");
+    // Nothing but the function tells which one it is, also before it is declared.
+    CHECK(in_box("struct node { T t; }; void f() { new node; }") == "box<int>::node");
+    CHECK(in_box("void f() { new node; } struct node { T t; };") == "box<int>::node");
+    CHECK(in_box("void f() { new later; } using later = T*;") == "int*");
+    CHECK(in_box("struct bag { struct node {}; void f() { new node; } };") == "?");
+    CHECK(in_box("void f() { using a = T; new a; } struct a {};") == "int");
     // A class of the function, which compilers seldom describe, is not what the box has.
     CHECK(in_box("void f() { struct part { T t; }; new part; }") == "part");
     CHECK(in_box("struct part {}; void f() { struct part { T t; }; new part; }") == "part");

@@ -51,6 +51,8 @@ TEST_CASE("wrapped_type: what holds nothing of the user's says what it is for") 
                          "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>") ==
           "std::future state");
     CHECK(unwrapped_type("std::__deferred_assoc_state<int, f()::{lambda}>") == "std::future state");
+    CHECK(unwrapped_type("std::thread::_State_impl<std::thread::_Invoker<std::tuple<f>>>") ==
+          "std::thread state");
 }
 
 TEST_CASE("wrapped_type: Boost's nodes and control blocks, and Abseil's slots") {

@@ -130,8 +130,12 @@ struct asked_place {
     bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
-        return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
-                is_folded ? nullptr : &asked_place::meaning};
+        return {&asked_place::kind,
+                this,
+                &asked_place::qualified,
+                &asked_place::bytes,
+                is_folded ? nullptr : &asked_place::meaning,
+                is_folded ? nullptr : &asked_place::has_call_at};
     }
 
 private:
@@ -151,11 +155,15 @@ private:
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
     }
-    static bool is_sized(void* place, text name) {
+    static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
         while (each != nullptr && each->bytes == 0) each = each->next;
-        return each != nullptr;
+        return each != nullptr ? each->bytes : 0;
+    }
+    static bool has_call_at(void* place, text file, int line, int column) {
+        const auto& asked = *static_cast<asked_place*>(place);
+        return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);

@@ -155,14 +155,27 @@ public:
         return found;
     }
 
+    // Whether the function around a call has, for a place in the source, code that calls the same.
+    bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function function = function_in(unit, linked_address);
+        if (function.range == nullptr) return true;
+        const folded_functions& code = folded();
+        const inlined_calls& calls = *function.calls;
+        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
+        return nearby.any_code_of(file, static_cast<std::uint32_t>(line),
+                                  static_cast<std::uint32_t>(column),
+                                  [&](std::uint64_t begin, std::uint64_t end) {
+                                      return code.calls_the_same(begin, end, linked_address + 1);
+                                  });
+    }
+
     // If the call before a return address means another function than the one at `callee`, sets
     // `frame` to the meant function, at the place of its declaration, and returns true. The frame
     // gets is_nearby if the declaration is in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
-        debug_units& all = units();
-        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
-        const std::uint64_t entry = folded_->meant_by(return_address, callee);
+        const std::uint64_t entry = folded().meant_by(return_address, callee);
         if (entry == 0) return false;
         const entry_name name = names_->of(entry);
         frame.function = name.function;
@@ -265,6 +278,12 @@ private:
         if (!file.identity().equals(identity_)) return false;
         file.read_at(0, page, sizeof page);
         return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
+    }
+
+    folded_functions& folded() {
+        debug_units& all = units();
+        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
+        return *folded_;
     }
 
     const module_symbols& symbols() {

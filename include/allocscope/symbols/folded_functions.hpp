@@ -72,7 +72,23 @@ public:
         return found.range != nullptr ? found.range->value : 0;
     }
 
+    // Whether the code from `begin` to `end` calls what the call before a return address calls, or
+    // jumps to it. True also if that is not known.
+    bool calls_the_same(std::uint64_t begin, std::uint64_t end,
+                        std::uint64_t return_address) const {
+        const std::uint64_t called = called_before(return_address);
+        if (called == 0) return true;
+        for (std::uint64_t at = begin + call_bytes; at <= end; ++at) {
+            if (called_before(at) == called || called_before(at, jump) == called) return true;
+        }
+        return false;
+    }
+
 private:
+    static constexpr std::uint8_t call = 0xe8;
+    static constexpr std::uint8_t jump = 0xe9;
+    static constexpr std::uint64_t call_bytes = 5;
+
     struct function {
         const debug_unit* unit = nullptr;
         const address_range* range = nullptr;  // null: the address is in no function that is known
@@ -85,17 +101,17 @@ private:
         return {unit, unit->functions.find(address)};
     }
 
-    // The address that the call before `return_address` calls; 0 if it is not a direct call.
-    std::uint64_t called_before(std::uint64_t return_address) const {
-        constexpr std::uint8_t call = 0xe8;
-        constexpr std::uint64_t call_bytes = 5;
+    // The address that the direct call or jump before `return_address` leads to; 0 if another
+    // instruction is there.
+    std::uint64_t called_before(std::uint64_t return_address,
+                                std::uint8_t instruction = call) const {
         const std::uint64_t offset = return_address - call_bytes - begin_;
         const detail::byte_view bytes = code_.part(offset, call_bytes);
         if (bytes.empty()) return 0;
         detail::want(late_, offset, call_bytes);
         std::int32_t distance = 0;
         std::memcpy(&distance, bytes.data + 1, sizeof distance);
-        if (*bytes.data != call) return 0;
+        if (*bytes.data != instruction) return 0;
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 

@@ -70,6 +70,22 @@ public:
         return 0;
     }
 
+    // Whether `visit(begin, end)` is true for a piece of the function's code that has a place.
+    template <class Visit>
+    bool any_code_of(text file, std::uint32_t line, std::uint32_t column,
+                     const Visit& visit) const {
+        const line_table::row* at = rows_.last_before(function_.low);
+        for (; at != nullptr && at != rows_.end; ++at) {
+            const std::uint64_t begin = rows_.address_of(*at);
+            if (begin >= function_.high) break;
+            if (at->line != line || at->column != column) continue;
+            const bool is_last = at + 1 == rows_.end;
+            const std::uint64_t end = is_last ? function_.high : rows_.address_of(at[1]);
+            if (lines_.path_of(at->file, texts_) == file && visit(begin, end)) return true;
+        }
+        return false;
+    }
+
 private:
     static constexpr std::size_t most_rows = 256;
 

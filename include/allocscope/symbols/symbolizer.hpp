@@ -116,6 +116,14 @@ public:
         return owner.object->lines_near(address - owner.base, frame, outer);
     }
 
+    // Whether the function around a call has, for a place in the source, code that calls the same.
+    ALLOCSCOPE_INLINE bool has_call_at(std::uint64_t address, const detail::met_module* home,
+                                       text file, int line, int column) {
+        const code_owner owner = owner_of(address, home);
+        return owner.object != nullptr &&
+               owner.object->has_call_at(address - owner.base, file, line, column);
+    }
+
     // The function that the call before a return address means, if that is not the one at `callee`
     // but another one with equal code in the same module; null otherwise. The result is the
     // location of `callee`, but with the meant function as its only frame. Valid until

@@ -34,6 +34,7 @@
 #include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -111,12 +112,15 @@ struct type_knowledge {
     // What the name means in `function`, which is given by its qualified name: the name with its
     // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
-    // Whether the debug information has the size of objects of that type. Null: it has no sizes.
-    bool (*is_sized)(void* context, text name) = nullptr;
+    // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
+    std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // Whether the frame's function has, for a place in the source, code that calls the same as the
+    // frame. Null: that is not known.
+    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
 };
 
 // Spells the type of a new-expression. Template parameters are replaced by the arguments in the
@@ -241,7 +245,7 @@ private:
         const bool is_in_template = !headers_.empty() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return file_.has_new_in_default(own) &&
-               (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
+               (knowledge_.bytes == nullptr || knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that

@@ -42,6 +42,7 @@
 #include <allocscope/types/handed_on_size.hpp>
 #include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
+#include <allocscope/types/merged_calls.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -241,6 +242,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     }
     source_notes notes;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();

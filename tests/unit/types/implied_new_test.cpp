@@ -39,7 +39,7 @@ std::string type_at_mark(const std::string& source, const char* function = "main
         const bool is_type = name == "part" || name == "other" || name == "app";
         return is_type ? name_kind::type : name_kind::unknown;
     };
-    knowledge.is_sized = [](void*, text) { return true; };
+    knowledge.bytes = [](void*, text) { return std::uint64_t{8}; };
     const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, knowledge);
     const std::string name{answer.name.data(), answer.name.size()};
     const std::string candidate{answer.candidate.data(), answer.candidate.size()};

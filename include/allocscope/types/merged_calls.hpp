@@ -1,0 +1,113 @@
+// merged_calls.hpp - whether the compiler may have made one call of two that exclude each other.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_ladder.hpp, when the source gave the type
+// Threads:  any
+// Memory:   none
+//
+//     if (wild) p = new lynx;      // g++ -O2: one call for both, with one of their places
+//     else p = new lion;
+//
+// No code that has the place of the other `new` calls operator new then. If the other class is as
+// large, nothing tells which of them was made.
+
+#ifndef ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
+#define ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/source_of_frame.hpp>
+#include <allocscope/types/source_tokens.hpp>
+#include <allocscope/types/type_from_source.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether at most one of two expressions runs: branches of a statement, or one behind a return.
+inline bool are_alternatives(const source_outline& file, const new_expression& first,
+                             const new_expression& second) {
+    constexpr std::size_t far_away = 64;
+    if (second.begin > first.last + far_away) return false;
+    bool is_sure = false;
+    for (std::size_t at = first.last + 1; at < second.begin; ++at) {
+        const text token = file.text_at(at);
+        const bool separates = is_listed(token, "else : case default return");
+        if (separates) is_sure = true;
+        if (is_listed(token, "struct class union namespace ]")) return false;
+        const bool leaves = token == "}" && file.partner(at) < first.begin;
+        if (leaves && !is_listed(file.text_at(at + 1), "else case default } return")) return false;
+    }
+    return is_sure;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.text_at(at) == "<") break;
+        if (is_word(file.text_at(at))) own = file.text_at(at);
+    }
+    return own;
+}
+
+inline bool have_same_type(const source_outline& file, const new_expression& a,
+                           const new_expression& b) {
+    const std::size_t count = a.type_end - a.type_begin;
+    if (b.type_end - b.type_begin != count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (file.text_at(a.type_begin + i) != file.text_at(b.type_begin + i)) return false;
+    }
+    return true;
+}
+
+// Whether the call in a frame, which is at `expression`, may be that of `other`, too.
+inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
+                           const new_expression& expression, const new_expression& other,
+                           const type_knowledge& knowledge) {
+    if (have_same_type(file, expression, other)) return false;
+    const auto bytes = [&](const new_expression& of) {
+        return knowledge.bytes != nullptr ? knowledge.bytes(knowledge.context, own_word(file, of))
+                                          : 0;
+    };
+    const auto has_call = [&](std::size_t at) {
+        const source_token& token = file.tokens()[at];
+        return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
+    };
+    const std::uint64_t size = bytes(expression);
+    const std::uint64_t size_of_other = bytes(other);
+    if (size != 0 && size_of_other != 0 && size != size_of_other) return false;
+    return !has_call(other.begin) && !has_call(other.last);
+}
+
+// For a frame in which a `new` gave the type. An inlined function may lack a branch for other
+// reasons, for example because an argument is a constant.
+inline bool is_merged_call(const code_frame& frame, source_cache& sources,
+                           const type_knowledge& knowledge) {
+    if (knowledge.has_call_at == nullptr || frame.is_inlined || frame.column <= 0) return false;
+    const source_outline* file = source_of(frame, sources);
+    const new_expression* found =
+        file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;
+    if (found == nullptr) return false;
+    const list<new_expression>& all = file->expressions();
+    const auto at = static_cast<std::size_t>(found - all.begin());
+    const bool is_second = at > 0 && are_alternatives(*file, all[at - 1], *found);
+    if (is_second && may_be_call_of(*file, frame, *found, all[at - 1], knowledge)) return true;
+    const bool is_first = at + 1 < all.size() && are_alternatives(*file, *found, all[at + 1]);
+    return is_first && may_be_call_of(*file, frame, *found, all[at + 1], knowledge);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MERGED_CALLS_HPP

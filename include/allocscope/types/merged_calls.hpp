@@ -38,11 +38,16 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
                              const new_expression& second) {
     constexpr std::size_t far_away = 64;
     if (second.begin > first.last + far_away) return false;
-    bool is_sure = false;
-    for (std::size_t at = first.last + 1; at < second.begin; ++at) {
+    bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
+    for (std::size_t at = first.last + 1; at < second.begin && !is_sure; ++at) {
         const text token = file.text_at(at);
-        const bool separates = is_listed(token, "else : case default return");
-        if (separates) is_sure = true;
+        const char begin = token[0];
+        const bool may_separate =
+            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
+        is_sure = may_separate && is_listed(token, "else : case default return");
+    }
+    for (std::size_t at = first.last + 1; is_sure && at < second.begin; ++at) {
+        const text token = file.text_at(at);
         if (is_listed(token, "struct class union namespace ]")) return false;
         const bool leaves = token == "}" && file.partner(at) < first.begin;
         if (leaves && !is_listed(file.text_at(at + 1), "else case default } return")) return false;

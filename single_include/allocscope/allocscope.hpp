@@ -19878,7 +19878,7 @@ private:
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
-               is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
+               is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861");
     }
 
     // "8ul" is written as "8".
@@ -21043,7 +21043,23 @@ public:
         return found.range != nullptr ? found.range->value : 0;
     }
 
+    // Whether the code from `begin` to `end` calls what the call before a return address calls, or
+    // jumps to it. True also if that is not known.
+    bool calls_the_same(std::uint64_t begin, std::uint64_t end,
+                        std::uint64_t return_address) const {
+        const std::uint64_t called = called_before(return_address);
+        if (called == 0) return true;
+        for (std::uint64_t at = begin + call_bytes; at <= end; ++at) {
+            if (called_before(at) == called || called_before(at, jump) == called) return true;
+        }
+        return false;
+    }
+
 private:
+    static constexpr std::uint8_t call = 0xe8;
+    static constexpr std::uint8_t jump = 0xe9;
+    static constexpr std::uint64_t call_bytes = 5;
+
     struct function {
         const debug_unit* unit = nullptr;
         const address_range* range = nullptr;  // null: the address is in no function that is known
@@ -21056,17 +21072,17 @@ private:
         return {unit, unit->functions.find(address)};
     }
 
-    // The address that the call before `return_address` calls; 0 if it is not a direct call.
-    std::uint64_t called_before(std::uint64_t return_address) const {
-        constexpr std::uint8_t call = 0xe8;
-        constexpr std::uint64_t call_bytes = 5;
+    // The address that the direct call or jump before `return_address` leads to; 0 if another
+    // instruction is there.
+    std::uint64_t called_before(std::uint64_t return_address,
+                                std::uint8_t instruction = call) const {
         const std::uint64_t offset = return_address - call_bytes - begin_;
         const detail::byte_view bytes = code_.part(offset, call_bytes);
         if (bytes.empty()) return 0;
         detail::want(late_, offset, call_bytes);
         std::int32_t distance = 0;
         std::memcpy(&distance, bytes.data + 1, sizeof distance);
-        if (*bytes.data != call) return 0;
+        if (*bytes.data != instruction) return 0;
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
@@ -21994,6 +22010,22 @@ public:
         return 0;
     }
 
+    // Whether `visit(begin, end)` is true for a piece of the function's code that has a place.
+    template <class Visit>
+    bool any_code_of(text file, std::uint32_t line, std::uint32_t column,
+                     const Visit& visit) const {
+        const line_table::row* at = rows_.last_before(function_.low);
+        for (; at != nullptr && at != rows_.end; ++at) {
+            const std::uint64_t begin = rows_.address_of(*at);
+            if (begin >= function_.high) break;
+            if (at->line != line || at->column != column) continue;
+            const bool is_last = at + 1 == rows_.end;
+            const std::uint64_t end = is_last ? function_.high : rows_.address_of(at[1]);
+            if (lines_.path_of(at->file, texts_) == file && visit(begin, end)) return true;
+        }
+        return false;
+    }
+
 private:
     static constexpr std::size_t most_rows = 256;
 
@@ -22426,14 +22458,27 @@ public:
         return found;
     }
 
+    // Whether the function around a call has, for a place in the source, code that calls the same.
+    bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function function = function_in(unit, linked_address);
+        if (function.range == nullptr) return true;
+        const folded_functions& code = folded();
+        const inlined_calls& calls = *function.calls;
+        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
+        return nearby.any_code_of(file, static_cast<std::uint32_t>(line),
+                                  static_cast<std::uint32_t>(column),
+                                  [&](std::uint64_t begin, std::uint64_t end) {
+                                      return code.calls_the_same(begin, end, linked_address + 1);
+                                  });
+    }
+
     // If the call before a return address means another function than the one at `callee`, sets
     // `frame` to the meant function, at the place of its declaration, and returns true. The frame
     // gets is_nearby if the declaration is in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
-        debug_units& all = units();
-        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
-        const std::uint64_t entry = folded_->meant_by(return_address, callee);
+        const std::uint64_t entry = folded().meant_by(return_address, callee);
         if (entry == 0) return false;
         const entry_name name = names_->of(entry);
         frame.function = name.function;
@@ -22536,6 +22581,12 @@ private:
         if (!file.identity().equals(identity_)) return false;
         file.read_at(0, page, sizeof page);
         return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
+    }
+
+    folded_functions& folded() {
+        debug_units& all = units();
+        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
+        return *folded_;
     }
 
     const module_symbols& symbols() {
@@ -23175,6 +23226,14 @@ public:
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->lines_near(address - owner.base, frame, outer);
+    }
+
+    // Whether the function around a call has, for a place in the source, code that calls the same.
+    ALLOCSCOPE_INLINE bool has_call_at(std::uint64_t address, const detail::met_module* home,
+                                       text file, int line, int column) {
+        const code_owner owner = owner_of(address, home);
+        return owner.object != nullptr &&
+               owner.object->has_call_at(address - owner.base, file, line, column);
     }
 
     // The function that the call before a return address means, if that is not the one at `callee`
@@ -24171,6 +24230,12 @@ public:
                          "ostringstream istringstream stringstream");
     }
 
+    // The token after a name with its scopes and template arguments; 0 if it cannot be read.
+    std::size_t behind_name(std::size_t at) const {
+        new_expression unused;
+        return read_qualified_name(at, unused);
+    }
+
     // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
         return token_behind(tokens(), line, column);
@@ -24533,6 +24598,7 @@ struct local_name {
     kind what = kind::none;
     bool is_of_function = false;  // declared in a function; otherwise in a class
     std::size_t at = 0;           // the token that declares it
+    std::size_t block = 0;        // the brace around it
     std::size_t begin = 0;        // the first token of what an alias stands for
     std::size_t end = 0;
 };
@@ -24592,20 +24658,42 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// Searches the blocks around the token at `before`, the innermost first.
+// The `{` of the class whose name stands at `at`; 0: it is no definition.
+inline std::size_t class_body(const source_outline& file, std::size_t at) {
+    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
+    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+        if (is_listed(file.text_at(i), "; ( ) = >")) {
+            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
+        }
+        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
+    }
+    return 0;
+}
+
+// The same of the only class of that name in the file.
+inline std::size_t body_of_class(const source_outline& file, text name) {
+    const std::size_t at = file.class_named(name);
+    return at != 0 ? class_body(file, at) : 0;
+}
+
+// Searches the blocks around the token at `before`; what the innermost of them declares is meant.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+    local_name innermost;
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
          each = file.declared_before(*each)) {
-        const bool is_around =
-            each->at < before && each->block != 0 && file.partner(each->block) > before;
-        if (!is_around) continue;
+        if (each->block <= innermost.block || each->block > before) continue;
+        const std::size_t close = file.partner(each->block);
+        if (close < before) continue;
         const block_kind kind = kind_of_block(file, each->block);
-        if (kind == block_kind::of_namespace) return {};
-        local_name found = declared_at(file, each->at, before, name);
+        const bool is_later = each->at > before;
+        if (kind == block_kind::of_namespace) continue;
+        if (is_later && kind == block_kind::of_function) continue;
+        local_name found = declared_at(file, each->at, is_later ? close : before, name);
         found.is_of_function = kind == block_kind::of_function;
-        if (found.what != local_name::kind::none) return found;
+        found.block = each->block;
+        if (found.what != local_name::kind::none) innermost = found;
     }
-    return {};
+    return innermost;
 }
 
 }  // namespace symbolize
@@ -24693,7 +24781,8 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            if (is_listed(file.text_at(at - 1), in_expressions)) continue;
+            const bool is_object = is_listed(file.text_at(at + 1), ". ->");
+            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header) return found;
         }
@@ -24797,7 +24886,7 @@ inline text without_wrapping(arena& memory, text type) {
                   "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
         return "std::future state";
     }
-    return type;
+    return name == "thread::_State_impl" ? "std::thread state" : type;
 }
 
 // The type of what the user put into the block. Applying it twice changes nothing.
@@ -24955,6 +25044,7 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
     }
     if (scope == "thread" && function == scope) return "std::thread state";
+    if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
     return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
 }
 
@@ -25312,12 +25402,15 @@ struct type_knowledge {
     // What the name means in `function`, which is given by its qualified name: the name with its
     // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
-    // Whether the debug information has the size of objects of that type. Null: it has no sizes.
-    bool (*is_sized)(void* context, text name) = nullptr;
+    // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
+    std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // Whether the frame's function has, for a place in the source, code that calls the same as the
+    // frame. Null: that is not known.
+    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
 };
 
 // Spells the type of a new-expression. Template parameters are replaced by the arguments in the
@@ -25442,7 +25535,7 @@ private:
         const bool is_in_template = !headers_.empty() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return file_.has_new_in_default(own) &&
-               (knowledge_.is_sized == nullptr || !knowledge_.is_sized(knowledge_.context, own));
+               (knowledge_.bytes == nullptr || knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
@@ -25481,9 +25574,9 @@ private:
                     word = known;
                     is_of_library = false;
                 } else if (!is_inner) {
-                    if (is_inner_class(i, begin, depth)) return false;
+                    const std::size_t outer = class_around(i, begin, depth);
                     const bool has_arguments = i + 1 < end && file_.text_at(i + 1) == "<";
-                    word = meaning_of(word, has_arguments);
+                    word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
                     return false;
@@ -25510,15 +25603,15 @@ private:
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
         const declared_variable found = find_variable(file_, at);
         if (!found.is_known()) return {};
-        if (file_.text_at(found.begin) == "auto") return argument_of_lambda(found);
+        if (file_.text_at(found.begin) == "auto") return argument_for_auto(found);
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
-    // The type of a lambda's parameter that is declared with `auto` and nothing else.
-    text argument_of_lambda(const declared_variable& parameter) const {
+    // The type of a parameter of a lambda or function that is declared with `auto` and nothing else.
+    text argument_for_auto(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
-        if (!is_plain || name_.components.empty() || name_.last().name != "operator()") return {};
+        if (!is_plain || name_.components.empty()) return {};
         std::size_t before = 0;
         std::size_t open = parameter.begin;
         while (--open > 0 && file_.text_at(open) != "(") {
@@ -25537,8 +25630,9 @@ private:
             if (is_lambda || is_listed(file_.text_at(i), "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
-        if (open < 1 || file_.text_at(open - 1) != "]" || arguments.size() != count) return {};
-        return arguments[before];
+        const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
+        const bool is_own = open > 0 && file_.text_at(open - 1) == own;
+        return is_own && arguments.size() == count ? arguments[before] : text{};
     }
 
     bool is_parameter(text word) const {
@@ -25643,9 +25737,9 @@ private:
     text own_class(text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
-            if (component.name != word || i + 1 == name_.components.size()) continue;
-            const char* begin = name_.whole.data();
-            return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
+            if (component.name == word && i + 1 < name_.components.size()) {
+                return name_up_to(component);
+            }
         }
         return qualified_type(word);
     }
@@ -25676,17 +25770,34 @@ private:
                          "valarray atomic lock_guard unique_lock scoped_lock");
     }
 
-    // Whether the name at `at` is a class inside the template: another one in each instantiation.
-    bool is_inner_class(std::size_t at, std::size_t begin, int depth) const {
-        if (headers_.empty() && instantiated_.empty()) return false;
+    // The brace of the class around the class that the name at `at` means, if that lies in the
+    // template, so that each instantiation has another one; 0: it does not.
+    std::size_t class_around(std::size_t at, std::size_t begin, int depth) const {
+        if (headers_.empty() && instantiated_.empty()) return 0;
         const text word = file_.text_at(at);
-        if (is_parameter(word)) return false;
+        if (is_parameter(word)) return 0;
         for (const std::size_t i : instantiated_) {
-            if (name_.components[i].name == word) return false;
+            if (name_.components[i].name == word) return 0;
         }
         const local_name local =
             find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
-        return local.what == local_name::kind::other && !local.is_of_function;
+        return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
+    }
+
+    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
+    text inner_class(std::size_t outer, text word) const {
+        for (const std::size_t i : instantiated_) {
+            const name_component& component = name_.components[i];
+            const bool is_class = i + 1 < name_.components.size();
+            if (!is_class || body_of_class(file_, component.name) != outer) continue;
+            return joined(memory_, name_up_to(component), "::", word);
+        }
+        return {};
+    }
+
+    text name_up_to(const name_component& component) const {
+        const char* begin = name_.whole.data();
+        return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
@@ -25866,8 +25977,12 @@ struct asked_place {
     bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
-        return {&asked_place::kind, this, &asked_place::qualified, &asked_place::is_sized,
-                is_folded ? nullptr : &asked_place::meaning};
+        return {&asked_place::kind,
+                this,
+                &asked_place::qualified,
+                &asked_place::bytes,
+                is_folded ? nullptr : &asked_place::meaning,
+                is_folded ? nullptr : &asked_place::has_call_at};
     }
 
 private:
@@ -25887,11 +26002,15 @@ private:
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
     }
-    static bool is_sized(void* place, text name) {
+    static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
         while (each != nullptr && each->bytes == 0) each = each->next;
-        return each != nullptr;
+        return each != nullptr ? each->bytes : 0;
+    }
+    static bool has_call_at(void* place, text file, int line, int column) {
+        const auto& asked = *static_cast<asked_place*>(place);
+        return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);
@@ -26177,24 +26296,6 @@ inline const new_expression* member_initialiser(const source_outline& file, std:
     return only;
 }
 
-// The `{` of the class whose name stands at `at`; 0: this is not its definition.
-inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
-    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (is_listed(file.text_at(i), "; ( ) = >")) {
-            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
-        }
-        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
-    }
-    return 0;
-}
-
-// The same for the only class of that name in the file.
-inline std::size_t body_of_class(const source_outline& file, text name) {
-    const std::size_t at = file.class_named(name);
-    return at != 0 ? class_body(file, at) : 0;
-}
-
 // Whether the list of initialisers before the brace of a constructor has a `new`.
 inline bool has_new_before(const source_outline& file, std::size_t brace) {
     for (std::size_t at = brace; at > 1; --at) {
@@ -26331,41 +26432,117 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
     return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
 }
 
-// The name of an inlined function as its caller writes it, if the caller writes template arguments:
-// "box<int>::make" for `box<int>::make(1)`. Otherwise the name in the frame. Clang places the call
-// at its first token; g++ at its last one, or at the bracket of the call that has it as an
-// argument.
-inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
-                        source_cache& sources, const type_knowledge& knowledge) {
-    const text function = frames[called].function;
-    if (names.of(function).parts.components.size() != 1 || called + 1 == frames.size()) {
-        return function;
-    }
-    const code_frame& caller = frames[called + 1];
+// The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
+inline std::size_t before_list(const source_outline& file, std::size_t open) {
+    if (open < 2) return 0;
+    const bool is_copied = file.text_at(open) == "{" && file.text_at(open - 1) == "=";
+    return is_copied ? open - 2 : open - 1;
+}
+
+// The token with the name of the variable whose member function or constructor is called at `at`;
+// 0: it is another call. g++ places a call at its last token, clang at the name.
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+    const text token = file.text_at(at);
+    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
+    if (token == "]" && function != "operator[]") return 0;
+    if (is_at_end) return before_list(file, file.partner(at));
+    if (token == "{") return before_list(file, at);
+    std::size_t member = at;
+    if (token == "(" && at > 0) --member;
+    if (member < 2 || !is_word(file.text_at(member))) return 0;
+    // Clang places both calls of `name[1][2]` at the name.
+    const bool is_bracket = file.text_at(member + 1) == "[";
+    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
+    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
+    if (!is_listed(file.text_at(member - 1), ". ->")) return token == "(" ? 0 : at;
+    return file.text_at(member) == function ? member - 2 : 0;
+}
+
+// The tokens of the type of the object whose member function or constructor is called at `at`.
+inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
+    const std::size_t behind = file.behind_name(at);
+    const bool is_object =
+        file.text_at(behind - 1) == ">" && is_listed(file.text_at(behind), "( {");
+    if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
+    const std::size_t name = variable_of_call(file, at, function);
+    if (name < 2 || is_listed(file.text_at(name - 1), ". -> ::")) return {};
+    if (file.text_at(name) == ">") return {name, begin_of_type(file, name + 1), name + 1};
+    if (!is_word(file.text_at(name)) || file.is_macro(file.text_at(name))) return {};
+    declared_variable found = find_variable(file, name);
+    if (!found.is_known() || file.text_at(name + 1) != "->") return found;
+    return file.text_at(--found.end) == "*" ? found : declared_variable{};
+}
+
+// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+    const name_declaration* only = file.last_declared(name);
+    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    return declared_at(file, only->at, at, name);
+}
+
+// The type of the object whose member function or constructor is called at the place of a frame, as
+// it is printed; "" if it is not certain.
+inline text type_of_object(read_names& names, const code_frame& frame, text function,
+                           source_cache& sources, const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
-    const std::size_t at = token_of(caller, sources, file);
-    if (at == 0 || !frames[called].is_inlined) return function;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const declared_variable object = object_of_call(*file, at, function);
+    if (!object.is_known() || object.begin == 0) return {};
+    std::size_t begin = object.begin;
+    std::size_t end = object.end;
+    if (begin + 1 == end) {
+        const local_name alias = alias_in_namespace(*file, at, file->text_at(begin));
+        if (alias.what == local_name::kind::alias) {
+            begin = alias.begin;
+            end = alias.end;
+        }
+    }
+    return names.made(spelled_at(names, frame, *file, at, begin, end, knowledge));
+}
+
+// The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
+// something else. Clang places the call at its first token, g++ at its last one or at the bracket
+// of the call that it is an argument of.
+inline text named_class(read_names& names, const code_frame& frame, text function,
+                        source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
     constexpr std::size_t far_away = 64;
-    const text own = own_name_of(names.of(function));
     const text sign = file->text_at(at);
     const std::size_t partner = file->partner(at);
     const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
     for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
-        if (file->text_at(i + 1) == "(" && file->text_at(i) == own) {
-            if (name != 0) return function;
+        if (file->text_at(i + 1) == "(" && file->text_at(i) == function) {
+            if (name != 0) return {};
             name = i;
         }
         if (sign != "(" && file->text_at(i + 1) == "(") break;
     }
     const std::size_t begin =
         name > 2 && file->text_at(name - 1) == "::" ? begin_of_type(*file, name + 1) : 0;
-    if (begin == 0 || (is_word(sign) && begin != at)) return function;
-    const text scope = spelled_at(names, caller, *file, at, begin, name - 1, knowledge);
+    if (begin == 0 || (is_word(sign) && begin != at)) return {};
+    return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
+}
+
+// The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or
+// that its object is of, if that has arguments of a template; else the name that it has.
+inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
+                        source_cache& sources, const type_knowledge& knowledge) {
+    const text function = frames[called].function;
+    const bool is_bare = names.of(function).parts.components.size() == 1;
+    if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
+    const code_frame& caller = frames[called + 1];
+    const text own = own_name_of(names.of(function));
+    text scope = named_class(names, caller, own, sources, knowledge);
+    if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments.
-    const text whole = joined(names.memory(), scope, "::", own);
+    const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
@@ -26444,43 +26621,11 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
-// The token with the name of the variable whose member function or constructor is called at `at`;
-// 0: it is another call. g++ places a call at its last token, clang at the name.
-inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
-    const text token = file.text_at(at);
-    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
-    if (token == "]" && function != "operator[]") return 0;
-    if (is_at_end) return file.partner(at) - 1;
-    std::size_t member = at;
-    if (token == "(" && at > 0) --member;
-    if (member < 2 || !is_word(file.text_at(member))) return 0;
-    // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = file.text_at(member + 1) == "[";
-    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
-    if (file.text_at(member - 1) != ".") return token == "(" ? 0 : at;
-    return file.text_at(member) == function ? member - 2 : 0;
-}
-
 // The element type of the container at a call in the user's source; "" if it is not certain.
 inline text element_in_source(read_names& names, const code_frame& frame, text function,
                               text classes, source_cache& sources,
                               const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
-    const std::size_t name = variable_of_call(*file, at, function);
-    if (name < 2) return {};
-    if (is_listed(file->text_at(name - 1), ". -> ::")) return {};
-    declared_variable variable;
-    if (file->text_at(name) == ">" && is_listed(function, classes)) {  // std::vector<int>(3)
-        variable = {name, begin_of_type(*file, name + 1), name + 1};
-    } else if (is_word(file->text_at(name)) && !file->is_macro(file->text_at(name))) {
-        variable = find_variable(*file, name);
-    }
-    if (!variable.is_known() || variable.begin == 0) return {};
-    const text type =
-        names.made(spelled_at(names, frame, *file, at, variable.begin, variable.end, knowledge));
+    const text type = type_of_object(names, frame, function, sources, knowledge);
     return element_of_class(names.memory(), type, classes);
 }
 
@@ -26500,6 +26645,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     if (container == nullptr) return {};
     text element;
     text function;
+    text argument;  // of the function inside
     for (; at < frames.size(); ++at) {
         const text function_inside = function;
         const text file = standard_header(frames[at].file);
@@ -26524,6 +26670,14 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             if (element.empty()) return {};
             break;
         }
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
+        const bool adds = is_listed(function, "push_back push_front");
+        if (count == 1 && adds && !argument.empty()) {
+            element = decayed(argument);
+            break;
+        }
+        if (count == 0) continue;
+        argument = first_argument(names.memory(), name.parts.last().arguments);
         if (count < 3) continue;
         const name_component& scope = name.parts.components[count - 2];
         const text said = element_of(names.memory(), scope.name, scope.arguments);
@@ -26540,6 +26694,39 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     type_answer answer = printed_answer(names.memory(), element, evidence);
     answer.is_array = true;
     return answer;
+}
+
+// The characters of a string, whose functions allocate nothing else: its constructor has its
+// allocator as an argument, and what copies a text has a pointer to it. "": it is no string.
+inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
+                                std::size_t at) {
+    for (; at < frames.size(); ++at) {
+        const text header = standard_header(frames[at].file);
+        const read_name& name = names.of(frames[at].function);
+        if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
+        const text first = first_argument(memory, name.parts.last().arguments);
+        text character = allocated_by(first);
+        if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
+            character = without_const(without_pointer(first));
+        }
+        if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
+    }
+    return {};
+}
+
+// `lambda` is "(lambda at main.cpp:3:9)". If the library is called there, it is one of the
+// caller's: "main::{lambda}". "" if that is not certain.
+inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
+                             text lambda) {
+    while (at < frames.size() && is_standard_header(frames[at].file)) ++at;
+    if (at == frames.size()) return {};
+    const code_frame& caller = frames[at];
+    const auto number = [](int value) { return decimal{static_cast<std::uint64_t>(value)}; };
+    text_out place{names.memory()};
+    place << "(lambda at " << caller.file << ':' << number(caller.line) << ':';
+    place << number(caller.column) << ')';
+    if (place.view() != lambda) return {};
+    return joined(names.memory(), caller.function, "::{lambda}");
 }
 
 // `asking` is the frame that called operator new.
@@ -26559,11 +26746,17 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     if (told.parts.is_known()) {
         call.function_first = first_argument(memory, told.parts.last().arguments);
     }
+    const text character = character_of_string(memory, names, frames, asking);
+    if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
+    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         const text type =
             is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
-        if (type.starts_with("(lambda at ")) return {};
+        if (type.starts_with("(lambda at ")) {
+            const text own = lambda_of_caller(names, frames, asking, type);
+            return own.empty() ? type_answer{} : type_answer{own, type_evidence::make_frame};
+        }
         return printed_answer(memory, type, type_evidence::make_frame);
     }
     std::size_t at = asking;
@@ -26573,6 +26766,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         ++at;
     }
     if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    const text text_of = character_of_string(memory, names, frames, at);
+    if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);
     if (caller.parts.components.size() == 1) {
         call.function = own_name_of(caller);
@@ -26644,6 +26839,99 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+// merged_calls.hpp - whether the compiler may have made one call of two that exclude each other.
+
+#ifndef ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
+#define ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether at most one of two expressions runs: branches of a statement, or one behind a return.
+inline bool are_alternatives(const source_outline& file, const new_expression& first,
+                             const new_expression& second) {
+    constexpr std::size_t far_away = 64;
+    if (second.begin > first.last + far_away) return false;
+    bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
+    for (std::size_t at = first.last + 1; at < second.begin && !is_sure; ++at) {
+        const text token = file.text_at(at);
+        const char begin = token[0];
+        const bool may_separate =
+            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
+        is_sure = may_separate && is_listed(token, "else : case default return");
+    }
+    for (std::size_t at = first.last + 1; is_sure && at < second.begin; ++at) {
+        const text token = file.text_at(at);
+        if (is_listed(token, "struct class union namespace ]")) return false;
+        const bool leaves = token == "}" && file.partner(at) < first.begin;
+        if (leaves && !is_listed(file.text_at(at + 1), "else case default } return")) return false;
+    }
+    return is_sure;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.text_at(at) == "<") break;
+        if (is_word(file.text_at(at))) own = file.text_at(at);
+    }
+    return own;
+}
+
+inline bool have_same_type(const source_outline& file, const new_expression& a,
+                           const new_expression& b) {
+    const std::size_t count = a.type_end - a.type_begin;
+    if (b.type_end - b.type_begin != count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (file.text_at(a.type_begin + i) != file.text_at(b.type_begin + i)) return false;
+    }
+    return true;
+}
+
+// Whether the call in a frame, which is at `expression`, may be that of `other`, too.
+inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
+                           const new_expression& expression, const new_expression& other,
+                           const type_knowledge& knowledge) {
+    if (have_same_type(file, expression, other)) return false;
+    const auto bytes = [&](const new_expression& of) {
+        return knowledge.bytes != nullptr ? knowledge.bytes(knowledge.context, own_word(file, of))
+                                          : 0;
+    };
+    const auto has_call = [&](std::size_t at) {
+        const source_token& token = file.tokens()[at];
+        return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
+    };
+    const std::uint64_t size = bytes(expression);
+    const std::uint64_t size_of_other = bytes(other);
+    if (size != 0 && size_of_other != 0 && size != size_of_other) return false;
+    return !has_call(other.begin) && !has_call(other.last);
+}
+
+// For a frame in which a `new` gave the type. An inlined function may lack a branch for other
+// reasons, for example because an argument is a constant.
+inline bool is_merged_call(const code_frame& frame, source_cache& sources,
+                           const type_knowledge& knowledge) {
+    if (knowledge.has_call_at == nullptr || frame.is_inlined || frame.column <= 0) return false;
+    const source_outline* file = source_of(frame, sources);
+    const new_expression* found =
+        file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;
+    if (found == nullptr) return false;
+    const list<new_expression>& all = file->expressions();
+    const auto at = static_cast<std::size_t>(found - all.begin());
+    const bool is_second = at > 0 && are_alternatives(*file, all[at - 1], *found);
+    if (is_second && may_be_call_of(*file, frame, *found, all[at - 1], knowledge)) return true;
+    const bool is_first = at + 1 < all.size() && are_alternatives(*file, *found, all[at + 1]);
+    return is_first && may_be_call_of(*file, frame, *found, all[at + 1], knowledge);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
 
 // type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 
@@ -26841,6 +27129,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     }
     source_notes notes;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();

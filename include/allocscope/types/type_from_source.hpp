@@ -318,7 +318,7 @@ private:
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
 
-    // The type of a parameter of a lambda or function that is declared with `auto` and nothing else.
+    // The type of a parameter, of a lambda or a function, that is declared `auto` and nothing else.
     text argument_for_auto(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
         if (!is_plain || name_.components.empty()) return {};

@@ -8753,6 +8753,7 @@ enum class loss_reason : std::uint32_t {
     no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
     torn_sums,             // _Fork() or the end of the process while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
+    operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
     count
 };
 
@@ -13756,16 +13757,19 @@ struct module_of {
     const char* file = "";
 };
 
-// Whether the program finds our definition. Another library may come before ours. If a program that
-// is linked to a fixed place takes the address of a function, it gets the address of a jump in the
-// program itself, and that is no definition.
-inline bool is_ours(const char* name) noexcept {
-    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
-    if (module_of{first}.begin == module_of{&is_ours}.begin) return true;
+// Whether no function is defined there. If a program that is linked to a fixed place takes the
+// address of a function, it gets the address of a jump in the program itself.
+inline bool is_only_a_jump(const void* address) noexcept {
     Dl_info found = {};
     void* entry = nullptr;
-    if (past_the_table(&::dladdr1)(first, &found, &entry, RTLD_DL_SYMENT) == 0) return true;
+    if (past_the_table(&::dladdr1)(address, &found, &entry, RTLD_DL_SYMENT) == 0) return true;
     return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
+}
+
+// Whether the program finds our definition. Another library may come before ours.
+inline bool is_ours(const char* name) noexcept {
+    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
+    return module_of{first}.begin == module_of{&is_ours}.begin || is_only_a_jump(first);
 }
 
 // True when another malloc comes before ours and calls it: a tool that counts, and passes calls on.
@@ -29466,6 +29470,10 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::library_not_ready:
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
+        case loss_reason::operators_of_others:
+            return "allocators have an operator new of their own: objects for which it does not "
+                   "call"
+                   " malloc were not recorded";
         case loss_reason::count:
             break;
     }
@@ -42494,6 +42502,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "torn_sums";
         case loss_reason::library_not_ready:
             return "library_not_ready";
+        case loss_reason::operators_of_others:
+            return "operators_of_others";
         case loss_reason::count:
             break;
     }

@@ -11,6 +11,7 @@
 #include "start_modules.hpp"
 
 #include <allocscope/base/atomic.hpp>
+#include <allocscope/base/loss_reason.hpp>
 #include <allocscope/hooks/chained_allocator.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
@@ -83,6 +84,16 @@ inline const char* file_name_of(const char* path) noexcept {
 // True if a call of our own free() did not arrive: Valgrind puts its functions in place of ours.
 inline bool is_replaced = false;
 
+// The path of the allocator whose operator new is not recorded; null: none is known. Forked
+// children inherit it. See operators_of_others.hpp.
+inline const char* allocator_not_seen = nullptr;
+
+inline void say_what_is_not_seen(recording_head& head) noexcept {
+    if (allocator_not_seen == nullptr || head.window == 0) return;
+    std::strncpy(head.operators_of, allocator_not_seen, sizeof head.operators_of - 1);
+    process.latecomer.load(memory_order::acquire)->lose(loss_reason::operators_of_others);
+}
+
 // Returns "", or why nothing is recorded.
 inline const char* record_into(recording_head& head, int file, std::uint64_t offset,
                                std::size_t bytes, const options& wanted) noexcept {
@@ -117,6 +128,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     for (std::uint64_t i = 0; head.window != 0 && i < unready.count(); ++i) {
         process.latecomer.load(memory_order::acquire)->lose(loss_reason::library_not_ready);
     }
+    say_what_is_not_seen(head);
     return head.window != 0 ? "" : "memory for its tables was refused";
 }
 

@@ -10,6 +10,7 @@
 #include "followed_children.hpp"
 #include "hand_over.hpp"
 #include "last_look.hpp"
+#include "operators_of_others.hpp"
 
 #include <allocscope/define_once/malloc_definitions.hpp>
 
@@ -50,10 +51,12 @@ __attribute__((constructor)) static void on_load() {
         allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
         if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr);
     }
+    allocscope::detail::note_operators_of_others();
     allocscope::detail::follow_children();
 }
 
 // Runs after the exit handlers of the program.
 __attribute__((destructor)) static void on_unload() {
+    allocscope::detail::note_operators_of_others();  // of libraries that were opened meanwhile
     allocscope::detail::take_last_look();
 }

@@ -175,6 +175,13 @@ void program_report::write() const {
     if (wanted_.explains_memory && !facts_.memory.is_known) say_no_memory();
 }
 
+void program_report::say_what_is_missing() const {
+    if (program_.operators_of.empty()) return;
+    refuse("run", name_of(program_) + ": objects of operator new are missing if " +
+                      program_.operators_of +
+                      " takes their memory from its own heap, without a call of malloc");
+}
+
 void program_report::say_no_memory() const {
     refuse("run", name_of(program_) +
                       ": it is not known where its memory was: it ended without running its exit"

@@ -52,6 +52,8 @@ public:
     bool measure(allocscope::snapshot::moment& into) const;
 
     void write() const;
+    // Says on stderr which library's objects the last report does not have.
+    void say_what_is_missing() const;
     // Draws a picture of the present rows.
     void draw(const live_view& view) const;
     // Writes the line that a terminal shows while the program runs.

@@ -126,6 +126,7 @@ recorded_program recording_file::program(std::uint32_t index) const {
     found.process_id = head.process_id;
     found.has_last_look = head.has_last_look.load(allocscope::detail::memory_order::acquire) != 0;
     found.last_look = head.last_look;
+    found.operators_of = text_in(head.operators_of, sizeof head.operators_of);
     const recording_step step = head.step.load();
     if (step == recording_step::refused) {
         found.refusal = text_in(head.refusal, sizeof head.refusal);

@@ -11,8 +11,9 @@
 namespace allocscope_tools {
 
 struct recorded_program {
-    std::string path;             // the path of its file; "": unknown
-    std::string refusal;          // why it was not recorded; "": it was recorded
+    std::string path;          // the path of its file; "": unknown
+    std::string refusal;       // why it was not recorded; "": it was recorded
+    std::string operators_of;  // the library whose operator new was not recorded, if there is one
     std::int32_t process_id = 0;  // 0: it has only just begun
     bool has_last_look = false;   // it has looked at its memory at its end
     allocscope::detail::memory_look last_look;

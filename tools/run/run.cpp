@@ -296,6 +296,7 @@ private:
 
     void report_last(recording_file& file, std::uint32_t index) {
         write_report(file, index);
+        program_report{wanted_, file, index, {}}.say_what_is_missing();
         moments_.erase(index);
         names_.forget(index);
         memories_.erase(index);

@@ -30,6 +30,7 @@ enum class loss_reason : std::uint32_t {
     no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
     torn_sums,             // _Fork() or the end of the process while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
+    operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
     count
 };
 

@@ -94,16 +94,19 @@ struct module_of {
     const char* file = "";
 };
 
-// Whether the program finds our definition. Another library may come before ours. If a program that
-// is linked to a fixed place takes the address of a function, it gets the address of a jump in the
-// program itself, and that is no definition.
-inline bool is_ours(const char* name) noexcept {
-    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
-    if (module_of{first}.begin == module_of{&is_ours}.begin) return true;
+// Whether no function is defined there. If a program that is linked to a fixed place takes the
+// address of a function, it gets the address of a jump in the program itself.
+inline bool is_only_a_jump(const void* address) noexcept {
     Dl_info found = {};
     void* entry = nullptr;
-    if (past_the_table(&::dladdr1)(first, &found, &entry, RTLD_DL_SYMENT) == 0) return true;
+    if (past_the_table(&::dladdr1)(address, &found, &entry, RTLD_DL_SYMENT) == 0) return true;
     return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
+}
+
+// Whether the program finds our definition. Another library may come before ours.
+inline bool is_ours(const char* name) noexcept {
+    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
+    return module_of{first}.begin == module_of{&is_ours}.begin || is_only_a_jump(first);
 }
 
 // True when another malloc comes before ours and calls it: a tool that counts, and passes calls on.

@@ -260,6 +260,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "torn_sums";
         case loss_reason::library_not_ready:
             return "library_not_ready";
+        case loss_reason::operators_of_others:
+            return "operators_of_others";
         case loss_reason::count:
             break;
     }

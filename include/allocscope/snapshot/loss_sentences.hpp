@@ -47,9 +47,8 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
         case loss_reason::operators_of_others:
-            return "allocators have an operator new of their own: objects for which it does not "
-                   "call"
-                   " malloc were not recorded";
+            return "allocators have an operator new of their own: objects for which it does not"
+                   " call malloc were not recorded";
         case loss_reason::count:
             break;
     }

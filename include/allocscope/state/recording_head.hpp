@@ -85,8 +85,8 @@ struct recording_head {
     memory_look last_look;  // just before the process ended, if it was asked for
     char program[1024];     // the path of its file
     char refusal[256];
-    char operators_of
-        [256];  // the allocator whose operator new is not recorded: the path of its file
+    // The path of the allocator whose operator new is not recorded; "": there is none.
+    char operators_of[256];
 };
 static_assert(sizeof(recording_head) <= page_bytes, "the first page");
 

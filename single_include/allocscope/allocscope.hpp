@@ -18757,7 +18757,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
     for (live_site& each : sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
-        to.frames.append(known->frames(), each.all_frames);
+        if (known != nullptr) to.frames.append(known->frames(), each.all_frames);
         each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
     }
 }

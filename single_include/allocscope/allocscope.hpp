@@ -17729,7 +17729,7 @@ inline void begin_window(open_window& window) noexcept {
     if (window.wanted.details) follow_peak(window, before, now);
 }
 
-// Called before the first window.
+// Called before the first window, and before the first pause if that comes earlier.
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
     stay_loaded(reinterpret_cast<std::uintptr_t>(&thread_end));

@@ -49,8 +49,10 @@ def is_there(tree, generated, evidence):
     texts = sources_of(tree, kind)
     if part:
         return any(part in text for text in texts)
-    return bool(texts) or kind.startswith("lint/") or any(
-        name.fullmatch(kind) for name in generated)
+    if kind.startswith("lint/"):
+        return any(f'"{kind[5:]}": (' in text for path, text in tree.files.items()
+                   if path.startswith("cmake/scripts/lints/"))
+    return bool(texts) or any(name.fullmatch(kind) for name in generated)
 
 
 def hazards(tree):
@@ -80,6 +82,7 @@ CHECKS = {
         {LIST: 'A1 = ["early", "process/gone"]\n'},
         {LIST: 'A1 = ["early", "a/b"]\n', "tests/CMakeLists.txt": "NAME ${group}/${topic}\n"},
         {LIST: 'A1 = ["early"]\n'},
+        {LIST: 'A1 = ["early", "lint/gone"]\n', "cmake/scripts/lints/texts.py": "gone"},
         {LIST: 'A2 = ["early", "not here: nothing begins"]\n'},
         {LIST: 'A1 = ["early", "process/early: late"]\n', "tests/process/early/main.cpp": "soon"},
         {LIST: 'A1 = ["early", "limits: Late"]\n', LIMITS: "\n| Early | is seen |\n"},

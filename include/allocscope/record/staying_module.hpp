@@ -1,7 +1,7 @@
 // staying_module.hpp - keeps a library that records loaded when somebody closes it.
 //
 // Room:     record (floor 5), malloc-safe
-// Called:   by windows/window_control.hpp, before the first window opens
+// Called:   by windows/window_control.hpp, before the first window or pause
 // Threads:  any, without our locks: the loader's is taken
 // Memory:   a handle of the loader, which is never closed
 //

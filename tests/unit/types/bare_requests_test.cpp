@@ -22,6 +22,23 @@ struct library_frame {
     const char* header;
 };
 
+std::string type_of_frames(arena& memory, const list<code_frame>& frames) {
+    source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    return {answer.name.data(), answer.name.size()};
+}
+
+// The frame of the user, at the mark of the source.
+code_frame frame_at(const allocscope_test::marked_source& marked, const char* function) {
+    code_frame user;
+    user.function = function;
+    user.file = marked.path().c_str();
+    user.line = marked.line();
+    user.column = marked.column();
+    return user;
+}
+
 // The frames of the library, and then the user's at the mark of the source.
 std::string type_of(const std::vector<library_frame>& stack, const std::string& source,
                     const char* function = "load()", const char* folder = "/usr/include/c++/12/") {
@@ -39,16 +56,8 @@ std::string type_of(const std::vector<library_frame>& stack, const std::string& 
         frame.is_inlined = true;
         frames.push_back(frame);
     }
-    code_frame user;
-    user.function = function;
-    user.file = marked.path().c_str();
-    user.line = marked.line();
-    user.column = marked.column();
-    frames.push_back(user);
-    source_cache sources;
-    allocscope::symbolize::read_names names{memory};
-    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
-    return {answer.name.data(), answer.name.size()};
+    frames.push_back(frame_at(marked, function));
+    return type_of_frames(memory, frames);
 }
 
 // What `vector` or one of its functions allocates.
@@ -155,16 +164,8 @@ TEST_CASE("bare_requests: a lambda where the library is called belongs to the ca
         made.line = 1;
         made.is_inlined = true;
         frames.push_back(made);
-        code_frame user;
-        user.function = "load()";
-        user.file = marked.path().c_str();
-        user.line = marked.line();
-        user.column = marked.column();
-        frames.push_back(user);
-        source_cache sources;
-        allocscope::symbolize::read_names names{memory};
-        const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
-        return std::string{answer.name.data(), answer.name.size()};
+        frames.push_back(frame_at(marked, "load()"));
+        return type_of_frames(memory, frames);
     };
     CHECK(stored(":2:7") == "load()::{lambda}");
     CHECK(stored(":1:7") == "?");
@@ -267,18 +268,10 @@ TEST_CASE("bare_requests: the arguments of a class are where its function is cal
         arena memory;
         list<code_frame> frames{memory};
         for (const auto* each : {&called, &caller}) {
-            code_frame frame;
-            frame.function = each == &called ? own : function;
-            frame.file = each->path().c_str();
-            frame.line = each->line();
-            frame.column = each->column();
-            frame.is_inlined = each == &called;
-            frames.push_back(frame);
+            frames.push_back(frame_at(*each, each == &called ? own : function));
+            frames.back().is_inlined = each == &called;
         }
-        source_cache sources;
-        allocscope::symbolize::read_names names{memory};
-        const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
-        return std::string{answer.name.data(), answer.name.size()};
+        return type_of_frames(memory, frames);
     };
     CHECK(type_at_call("void load() { @maker<app::part>::make(); }") == "app::part");
     CHECK(type_at_call("void load() { keep@(maker<part>::make()); }") == "part");

@@ -116,12 +116,12 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     for (thread_state& each : all_threads()) {
         std::int32_t id = each.thread_id.load(memory_order::acquire);
         if (id == 0) continue;
-        // When two threads do this at the same time, only one of them gives the state back.
-        if (is_thread_gone(id) && each.thread_id.compare_exchange_strong(id, 0)) {
-            give_back_with_nested(each);
-        } else {
+        if (!is_thread_gone(id)) {
             ++left;
+            continue;
         }
+        // When two threads do this at the same time, only one of them gives the state back.
+        if (each.thread_id.compare_exchange_strong(id, 0)) give_back_with_nested(each);
     }
     process.collect_at_instance.store(begun + left + least, memory_order::relaxed);
     reclaim_if_possible();

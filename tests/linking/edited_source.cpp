@@ -13,10 +13,10 @@ void* kept[4];
 
 int main() {
     const allocscope::scope window{"edited source"};
-    auto* first = new apple{};
-    auto* second = new ALIAS{};
-    kept[0] = first;
-    kept[1] = second;
+    kept[0] = new apple{};
+    kept[1] = new ALIAS{};
+    auto* told_by_debug_information = new ALIAS{};
+    kept[2] = told_by_debug_information;
     for (const allocscope::snapshot::row& row : window.stats()) {
         std::printf("%d %s\n", row.line, row.type);
     }

@@ -2,7 +2,8 @@
 
 A source file that was written after the program is not believed: the same place may say another
 type now. And what is written behind `new` may be a macro of the command line or of a header: the
-macro's name is no type.
+macro's name is no type. With `auto* p = new`, the type of p in the debug information is the
+macro's.
 """
 import os
 import shutil
@@ -14,15 +15,16 @@ def check(tools, compiler, level):
     folder = tools.folder(f"edited {compiler} {level}")
     source = folder / "edited_source.cpp"
     shutil.copy(SOURCES / "edited_source.cpp", source)
-    first, second = [number for number, text in enumerate(source.read_text().splitlines(), 1)
-                     if "= new" in text]
+    lines = enumerate(source.read_text().splitlines(), 1)
+    first, second, third = [number for number, text in lines if "= new" in text]
     main = tools.compile(compiler, source, level, "-g", "-DALIAS=melon", *WARNINGS)
     program = tools.link(compiler, folder / "edited", main, tools.hooks(compiler))
-    expect(run([program]).stdout, f"{first} apple\n{second} ?\n", "what was compiled")
+    expect(run([program]).stdout, f"{first} apple\n{second} ?\n{third} melon\n",
+           "what was compiled")
     source.write_text(source.read_text().replace("new apple{}", "new melon{}"))
-    expect(run([program]).stdout, f"{first} ?\n{second} ?\n", "after an edit")
+    expect(run([program]).stdout, f"{first} ?\n{second} ?\n{third} ?\n", "after an edit")
     os.utime(source, (1, 1))
-    expect(run([program]).stdout, f"{first} melon\n{second} ?\n",
+    expect(run([program]).stdout, f"{first} melon\n{second} ?\n{third} melon\n",
            "a file that looks older than the program is believed: this test sees nothing otherwise")
 
 

@@ -2,6 +2,8 @@
 
 #include "json_reader.hpp"
 
+#include <allocscope/saved/saved_format.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -91,6 +93,9 @@ std::string read_result_file(const std::string& path, result_file& into) {
     std::string text;
     const std::string error = allocscope::detail::read_whole_file(path, text);
     if (!error.empty()) return error;
+    if (text.rfind(allocscope::detail::saved_magic, 0) == 0) {
+        return path + " is a saved snapshot; allocscope diff compares two of those";
+    }
     if (allocscope::detail::is_baseline_file(text)) {
         into.is = result_file::kind::baselines;
         return allocscope::detail::read_baselines(path, text, into.results);

@@ -7,7 +7,8 @@ import re
 from toolchain import WARNINGS, bench, check_all, expect_in, failure, run
 
 FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", *WARNINGS]
-NOT_REPLACED = "nothing is being recorded: operator new is not replaced in this process"
+NOT_REPLACED = ("nothing is being recorded: the operator new that is called here is not"
+                " allocscope's")
 OTHER_VERSION = "was built with another version of allocscope"
 # Included before everything else: the plugin then believes to be of another version.
 OTHER_ABI = """#include <allocscope/config.hpp>
@@ -81,6 +82,21 @@ def both_bring_hooks(tools, compiler):
         expect_in(f"drained: window of module {module}: 30 allocations, 30 frees,", output)
 
 
+def executable_has_its_own_libstdcxx(tools, compiler):
+    """No library that it is linked with calls operator new, so the linker does not export it: the
+    plugin gets libstdc++.so's, and says how to change that."""
+    own = [tools.hooks(compiler), "-static-libstdc++", "-static-libgcc"]
+    folder = tools.folder(f"own libstdc++ {compiler}")
+    output = build(tools, compiler, folder, host_parts=own)
+    expect_in("module 0 not recording: \"\"", output)
+    said = output[output.index("module 1 not recording: \""):]
+    expect_in(f"module 1 not recording: \"{NOT_REPLACED}", said)
+    expect_in("link the executable with -rdynamic", said)
+    output = build(tools, compiler, folder, host_parts=[*own, "-rdynamic"])
+    for module in (0, 1):
+        expect_in(f"full: window of module {module}: 30 allocations, 0 frees, 1200 bytes", output)
+
+
 def other_version(tools, compiler, exporting, optimisation):
     folder = tools.folder(f"version {compiler} {exporting} {optimisation}")
     override = tools.work / "other_abi_version.hpp"
@@ -118,7 +134,8 @@ def main():
     cases = [("number and namespace", lambda: number_and_namespace_change_together(tools))]
     for compiler in tools.compilers:
         for check in (no_hooks_anywhere, plugin_brings_hooks, plugin_binds_its_own_hooks,
-                      threads_outlive_plugin_with_hooks, both_bring_hooks):
+                      threads_outlive_plugin_with_hooks, both_bring_hooks,
+                      executable_has_its_own_libstdcxx):
             cases.append((f"{compiler}: {check.__name__.replace('_', ' ')}",
                           lambda check=check, compiler=compiler: check(tools, compiler)))
         # Not optimised and exported is the hard case: inline functions of the plugin are then

@@ -154,6 +154,7 @@ def refuses_bad_input(folder):
     bench = benchmarks(folder / "bench.json", counted("a", 1))
     bad = {
         "": "is empty", "\n \n": "is empty",
+        "allocscope snapshot\n\x01": "is a saved snapshot; allocscope diff compares two of those",
         "not JSON": "is neither a file of allocscope::baselines nor JSON: line 1, column 1",
         '{"benchmarks": [\n{"name": "a",': "nor JSON: line 2, column 14",
         '{"a": 1} x': "more text follows the end", '{"a": "b': "inside quotation marks",

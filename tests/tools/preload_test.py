@@ -31,7 +31,6 @@ def is_small_and_alone():
     defined = symbols("--defined-only")
     assert defined == FAMILY | FOR_ADDRESS_SANITIZER, defined ^ FAMILY
     needed = symbols("--undefined-only")
-    needed -= {"_Znwm"}  # a weak reference: programs without it are among those that run here
     assert not any("PRIVATE" in name or name.startswith("_Z") for name in needed), needed
     assert "__tls_get_addr" not in " ".join(needed)
     headers = subprocess.run(["readelf", "-lWd", LIBRARY], capture_output=True, text=True,
@@ -239,137 +238,6 @@ def says_that_valgrind_has_its_own_malloc(recorder, folder):
     assert "replaced: 104 allocations, 54 frees" in done.stderr, done.stderr
 
 
-HEAP_OF_ITS_OWN = r"""
-#include <cstddef>
-#include <cstring>
-#include <new>
-alignas(16) static char room[1 << 22];
-static std::size_t used;
-static void* take(std::size_t bytes) {
-    void* block = room + used + 16;
-    memcpy(room + used, &bytes, sizeof bytes);
-    used += (bytes + 31) / 16 * 16;
-    return block;
-}
-extern "C" {
-void* malloc(std::size_t bytes) { return take(bytes); }
-void* calloc(std::size_t count, std::size_t bytes) { return take(count * bytes); }
-void free(void*) {}
-void* realloc(void* old, std::size_t bytes) {
-    std::size_t before = 0;
-    if (old != nullptr) memcpy(&before, (char*)old - 16, sizeof before);
-    void* block = take(bytes);
-    if (old != nullptr) memcpy(block, old, before < bytes ? before : bytes);
-    return block;
-}
-}
-#if defined(WITH_OPERATORS)
-void* operator new(std::size_t bytes) { return take(bytes); }
-void operator delete(void*) noexcept {}
-void operator delete(void*, std::size_t) noexcept {}
-#endif
-"""
-
-ASKS_FOR_OBJECTS = r"""
-#include <cstdlib>
-#include <new>
-#include <sys/wait.h>
-#include <unistd.h>
-#if defined(OWN_OPERATORS)
-void* operator new(std::size_t bytes) { return malloc(bytes); }
-void operator delete(void* block) noexcept { free(block); }
-void operator delete(void* block, std::size_t) noexcept { free(block); }
-#endif
-static void* make(std::size_t bytes) {
-    void* (*volatile by_address)(std::size_t) = &operator new;
-    return by_address(bytes);
-}
-extern "C" __attribute__((visibility("default"))) int ask() {
-    for (int i = 0; i < 1000; ++i) ::operator delete(make(30));
-    free(malloc(30));
-    return 0;
-}
-#if !defined(PLUGIN)
-int main(int argc, char** argv) {
-    if (argc > 1 && argv[1][0] == '_') _exit(ask());
-    if (argc > 1 && fork() == 0) return ask();
-    wait(nullptr);
-    return ask();
-}
-#endif
-"""
-
-OPENS_A_PLUGIN = r"""
-#include <cstdlib>
-#include <dlfcn.h>
-int main(int argc, char** argv) {
-    free(malloc(argc));
-    if (argc == 1) return 0;
-    void* const plugin = dlopen(argv[1], RTLD_NOW);
-    return plugin == nullptr ? 1 : reinterpret_cast<int (*)()>(dlsym(plugin, "ask"))();
-}
-"""
-
-
-class Operators:
-    """Programs with an allocator that has operators, or has none."""
-
-    def __init__(self, recorder, folder):
-        self.recorder, self.folder = recorder, folder
-
-    def library(self, name, *flags):
-        return compiled(self.folder, f"lib{name}.so", HEAP_OF_ITS_OWN, COMPILER, "-shared", "-fPIC",
-                        *flags, *WITHOUT_CXX)
-
-    def program(self, name, source, *flags):
-        return compiled(self.folder, name, source, COMPILER, f"-Wl,-rpath,{self.folder}",
-                        "-Wl,--no-as-needed", *flags)
-
-    def expect(self, command, allocator, preload=""):
-        """Returns the number of allocations. `allocator` is None where every object is recorded."""
-        environment = {**os.environ, "LD_PRELOAD": str(preload)}
-        report = self.recorder.report(command, env=environment)
-        said = self.recorder.run(command, "--summary", env=environment).stderr
-        lost = {reason: count for reason, count in report["lost"].items() if count}
-        if allocator is None:
-            assert lost == {} and said.count("\n") == 1, (command, lost, said)
-        else:
-            assert lost == {"operators_of_others": 1}, (command, lost)
-            summary, loss, line = said.splitlines()
-            assert " allocations, " in summary, said
-            assert "lost: 1 allocators have an operator new of their own" in loss, said
-            assert f"objects of operator new are missing if {allocator} takes" in line, said
-        return totals(report)[0]
-
-
-def says_whose_operators_it_does_not_see(recorder, folder):
-    with_heap = Operators(recorder, folder)
-    heap = with_heap.library("heap", "-DWITH_OPERATORS")
-    for name, flags in (("linked", []), ("lazy", ["-Wl,-z,lazy"]),
-                        ("fixed", ["-no-pie", "-fno-pie"])):
-        made = with_heap.program(name, ASKS_FOR_OBJECTS, *flags, heap)
-        assert with_heap.expect([made], heap) < 1000, name
-        assert with_heap.expect([made, "_exit"], heap) < 1000, name
-    usual = with_heap.program("usual", ASKS_FOR_OBJECTS)
-    assert with_heap.expect([usual], heap, heap) < 1000
-    reports = recorder.reports([usual, "fork"], "--children=follow",
-                               env={**os.environ, "LD_PRELOAD": str(heap)})
-    assert [each["lost"]["operators_of_others"] for each in reports] == [1, 1], reports
-    # A program in C, until it opens a library in C++.
-    in_c = with_heap.program("in_c", OPENS_A_PLUGIN, heap, "-ldl")
-    plugin = compiled(folder, "libplugin.so", ASKS_FOR_OBJECTS, COMPILER, "-shared", "-fPIC",
-                      "-DPLUGIN")
-    with_heap.expect([in_c], None)
-    with_heap.expect([in_c, plugin], heap)
-    # In these, operator new calls malloc.
-    for made in (usual, with_heap.program("plain", ASKS_FOR_OBJECTS, with_heap.library("plain")),
-                 with_heap.program("own", ASKS_FOR_OBJECTS, "-DOWN_OPERATORS", heap)):
-        assert with_heap.expect([made], None) >= 1000, made
-    for name in ("jemalloc.so.2", "tcmalloc_minimal.so.4", "mimalloc.so.2"):
-        for allocator in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob(f"lib{name}"):
-            assert with_heap.expect([usual], allocator, allocator) < 1000, allocator
-
-
 def main():
     is_small_and_alone()
     hands_over_to_the_command()
@@ -382,7 +250,6 @@ def main():
         names_at_least_the_module(recorder, folder)
         stands_behind_a_tool_that_passes_calls_on(recorder, folder)
         says_that_valgrind_has_its_own_malloc(recorder, folder)
-        says_whose_operators_it_does_not_see(recorder, folder)
 
 
 main()

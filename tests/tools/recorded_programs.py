@@ -39,7 +39,12 @@ class Recorder:
         for old in self.folder.glob("report.json*"):
             old.unlink()
         self.run(command, *options, "--output", path, code=code, **more)
-        found = [path, *(self.folder / f"report.json.{i}" for i in range(2, 2000))]
+        return self.read_reports(path)
+
+    @staticmethod
+    def read_reports(path):
+        """What a run with --output=path has left, in the order in which the programs started."""
+        found = [path, *(path.with_name(f"{path.name}.{i}") for i in range(2, 2000))]
         return [json.loads(each.read_text()) for each in found if each.exists()]
 
     def report(self, command, *options, code=0, **more):

@@ -62,6 +62,18 @@ def text_and_summary(recorder, program):
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
 
 
+def one_of_each(recorder):
+    source = """
+        extern "C" void* malloc(unsigned long);
+        extern "C" void free(void*);
+        int main() { free(malloc(1)); return malloc(1) == nullptr; }
+    """
+    program = compiled(recorder.folder, "one", source, COMPILER, *WITHOUT_CXX)
+    done = recorder.run([program], "--summary")
+    assert done.stderr == ("allocscope: one: 2 allocations, 1 free, 2 bytes allocated; alive:"
+                           " 1 object of 1 byte; peak 1 byte\n"), done.stderr
+
+
 def writes_every_format(recorder, program):
     begins = {"txt": b"allocscope report of", "json": b"{", "csv": b"file,line,",
               "pb.gz": b"\x1f\x8b", "allocscope": b"allocscope snapshot\n",
@@ -213,6 +225,7 @@ def main():
         counts_and_samples(recorder, program)
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
+        one_of_each(recorder)
         writes_every_format(recorder, program)
         keeps_secrets(recorder, program)
         says_which_variable_is_misspelled(recorder, program)

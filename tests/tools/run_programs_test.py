@@ -3,6 +3,7 @@
 Programs under `allocscope run` that differ from others: with a sanitizer, of musl, with children,
 with little memory. They find their environment as it is without.
 """
+import json
 import os
 import pathlib
 import re
@@ -32,6 +33,18 @@ def starts_programs_with_sanitizers(recorder, folder):
     done = recorder.run(["sh", "-c", f"{of_threads}; exit $?"], "--summary", "--children", "follow",
                         code=5)
     assert "allocscope: of_threads: " not in done.stderr, done.stderr
+    # Each of them is counted, also one that the first process becomes.
+    unrecorded = "programs that were not recorded, because they have the malloc of a sanitizer: "
+    done = recorder.run(["sh", "-c", f"{of_threads}; {sound}; {of_threads}; exit 0"], "--summary",
+                        "--children", "follow")
+    assert f"{unrecorded}3\n" in done.stderr, done.stderr
+    done = recorder.run(["sh", "-c", f"{of_threads}; exec {of_threads}"], "--summary", code=5)
+    assert f"{unrecorded}1\n" in done.stderr, done.stderr
+    # clang++ puts the malloc of LeakSanitizer into the program; in that of g++ ours comes first.
+    of_leaks = compiled(folder, "of_leaks", text, COMPILER, "-fsanitize=leak")
+    done = recorder.run(["sh", "-c", f"{of_leaks}; exit 0"], "--summary", "--children", "follow")
+    told = [each for each in done.stderr.splitlines() if unrecorded in each or "of_leaks: " in each]
+    assert len(told) == 1, done.stderr
 
 
 def counts_what_looks_like_the_vector_of_a_thread(recorder, folder):
@@ -124,6 +137,65 @@ def children(recorder, folder):
     assert sorted(set(names)) == ["dash", "ls", "wc"] or "ls" in names, names
 
 
+def killed_before_they_began(recorder, folder):
+    """GNU parallel counts how many processes there may be: it forks some, and kills them at once.
+    Such a child has allocated nothing, so it is missed as little as one that never allocates. The
+    kernel ends these in their first allocation: where they map their part of the recording, and
+    where they have mapped it. A child that ends after them is reported while the program runs."""
+    source = r"""
+        #include <cstddef>
+        #include <cstdio>
+        #include <cstdlib>
+        #include <linux/filter.h>
+        #include <linux/seccomp.h>
+        #include <sys/prctl.h>
+        #include <sys/syscall.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void die_at(unsigned call) {
+            sock_filter rules[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+            const sock_fprog program = {4, rules};
+            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+            if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(77);
+        }
+        int main(int count, char** words) {
+            free(malloc(9));
+            int killed = 0;
+            const unsigned calls[] = {SYS_mmap, SYS_mremap};
+            for (const unsigned call : calls) {
+                if (fork() == 0) {
+                    die_at(call);
+                    _exit(malloc(5) != nullptr ? 1 : 2);
+                }
+                int status = 0;
+                wait(&status);
+                if (WIFEXITED(status) && WEXITSTATUS(status) == 77) return 77;
+                killed += WIFSIGNALED(status) ? 1 : 0;
+            }
+            if (count == 1) return killed;
+            const pid_t last = fork();
+            if (last == 0) _exit(malloc(6) != nullptr ? 0 : 1);
+            waitpid(last, nullptr, 0);
+            char report[4096];
+            snprintf(report, sizeof report, "%s-%d.json", words[1], static_cast<int>(last));
+            for (int i = 0; i < 1200 && access(report, F_OK) != 0; ++i) usleep(50'000);
+            return access(report, F_OK) == 0 ? killed : 5;
+        }"""
+    program = compiled(folder, "killed", source, COMPILER, *WITHOUT_CXX)
+    if subprocess.run([program], check=False).returncode == 77:
+        return  # the kernel refuses such filters here
+    path = recorder.folder / "killed"
+    done = recorder.run([program, path], "--children", "follow", "--output", f"{path}-%p.json",
+                        code=2)
+    assert done.stderr == "", done.stderr
+    reports = [json.loads(each.read_text()) for each in recorder.folder.glob("killed-*.json")]
+    assert sorted(totals(each) for each in reports) == [(1, 0, 6), (1, 1, 9)], reports
+
+
 def generations(recorder, folder):
     """A child that is followed finds errno as fork() left it, and no generation takes another
     pthread key."""
@@ -169,6 +241,7 @@ def main():
         streams_and_environment_stay(recorder)
         takes_few_addresses(recorder, program)
         children(recorder, folder)
+        killed_before_they_began(recorder, folder)
         generations(recorder, folder)
 
 

@@ -37,6 +37,7 @@ void __asan_init() __attribute__((weak));
 void __hwasan_init() __attribute__((weak));
 void __tsan_init() __attribute__((weak));
 void __msan_init() __attribute__((weak));
+void __lsan_init() __attribute__((weak));
 }
 
 namespace allocscope {
@@ -85,8 +86,11 @@ inline const char* file_name_of(const char* path) noexcept {
 inline bool is_replaced = false;
 
 // The path of the allocator whose operator new is not recorded; null: none is known. Forked
-// children inherit it. See operators_of_others.hpp.
+// children inherit it. See led_operators.hpp.
 inline const char* allocator_not_seen = nullptr;
+
+// Leads calls of another allocator's operators here: see led_operators.hpp.
+void lead_operators() noexcept;
 
 inline void say_what_is_not_seen(recording_head& head) noexcept {
     if (allocator_not_seen == nullptr || head.window == 0) return;
@@ -132,6 +136,30 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     return head.window != 0 ? "" : "memory for its tables was refused";
 }
 
+// If children are followed: the first page of the file, which a forked child inherits.
+inline recording_request* followed_request = nullptr;
+
+inline void count_refused_child() noexcept {
+    if (followed_request == nullptr) return;
+    followed_request->children_refused.fetch_add(1, memory_order::relaxed);
+}
+
+inline void refuse_recording(recording_head& head, const char* why) noexcept {
+    std::strncpy(head.refusal, why, sizeof head.refusal - 1);
+    head.step.store(recording_step::refused, memory_order::release);
+}
+
+// Says in the file why its segment could not be mapped.
+inline void refuse_segment(int file, std::uint64_t offset) noexcept {
+    void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                              static_cast<off_t>(offset));
+    if (page == MAP_FAILED) return count_refused_child();
+    auto& head = *static_cast<recording_head*>(page);
+    head.process_id = ::getpid();
+    refuse_recording(head, "its memory is limited (see ulimit -v)");
+    ::munmap(page, page_bytes);
+}
+
 // What this process records into; null: nothing.
 inline recording_head* own_recording = nullptr;
 
@@ -142,9 +170,9 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     const std::uint64_t offset = segment_offset(index);
     void* const place = ::mmap(wanted_place, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file,
                                static_cast<off_t>(offset));
-    if (place == MAP_FAILED) return;
+    if (place == MAP_FAILED) return refuse_segment(file, offset);
     ::madvise(place, bytes, MADV_DONTDUMP);
-    if (!open_pages(place, lasting_offset)) return;
+    if (!open_pages(place, lasting_offset)) return refuse_segment(file, offset);
     auto& head = *static_cast<recording_head*>(place);
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;
@@ -154,26 +182,27 @@ inline void record_into_file(int file, recording_request& request) noexcept {
         head.step.store(recording_step::running, memory_order::release);
     } else {
         process.entry.shut();
-        std::strncpy(head.refusal, refusal, sizeof head.refusal - 1);
-        head.step.store(recording_step::refused, memory_order::release);
+        refuse_recording(head, refusal);
     }
 }
 
 // Whether the program looks at its memory when it ends.
 inline bool takes_last_look = false;
 
-// If children are followed: the first page of the file, which a forked child inherits.
-inline recording_request* followed_request = nullptr;
-
-inline void count_refused_child() noexcept {
-    if (followed_request == nullptr) return;
-    followed_request->children_refused.fetch_add(1, memory_order::relaxed);
-}
-
-// Maps the first page of the file. Returns null if that is refused.
+// Maps the first page of the file. Returns null if that is refused, or the file is another's.
 inline recording_request* map_request(int file) noexcept {
     void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    return page != MAP_FAILED ? static_cast<recording_request*>(page) : nullptr;
+    if (page == MAP_FAILED) return nullptr;
+    auto* const request = static_cast<recording_request*>(page);
+    if (request->magic == recording_magic && request->layout == recording_layout) return request;
+    ::munmap(page, page_bytes);
+    return nullptr;
+}
+
+// Whether the command wants a recording of this process.
+inline bool asks_for_this_process(const recording_request& request) noexcept {
+    return request.follows_children != 0 ||
+           request.process_id.load(memory_order::relaxed) == ::getpid();
 }
 
 inline void record_if_asked() noexcept {
@@ -181,14 +210,10 @@ inline void record_if_asked() noexcept {
     if (file < 0) return count_refused_child();
     recording_request* const request =
         followed_request != nullptr ? followed_request : map_request(file);
-    if (request != nullptr && request->magic == recording_magic &&
-        request->layout == recording_layout) {
-        if (request->follows_children != 0) followed_request = request;
-        if (request->follows_children != 0 ||
-            request->process_id.load(memory_order::relaxed) == ::getpid()) {
-            takes_last_look = request->explains_memory != 0;
-            record_into_file(file, *request);
-        }
+    if (request != nullptr && request->follows_children != 0) followed_request = request;
+    if (request != nullptr && asks_for_this_process(*request)) {
+        takes_last_look = request->explains_memory != 0;
+        record_into_file(file, *request);
     }
     if (request != nullptr && request != followed_request) ::munmap(request, page_bytes);
     ::close(file);
@@ -201,6 +226,26 @@ inline bool has_malloc_of_sanitizer() noexcept {
            &__msan_init != nullptr;
 }
 
+// Called when the library is loaded: most of these programs never call our malloc.
+inline void tell_if_sanitized() noexcept {
+    // g++ links LeakSanitizer as a library, which comes after ours. clang++ puts its malloc in the
+    // program.
+    const bool has_own_malloc =
+        has_malloc_of_sanitizer() || (&__lsan_init != nullptr && !is_ours("malloc"));
+    if (!has_own_malloc || ::getauxval(AT_SECURE) != 0) return;
+    const int saved_errno = errno;
+    const int file = open_recording();
+    recording_request* const request = file >= 0 ? map_request(file) : nullptr;
+    if (request != nullptr) {
+        if (asks_for_this_process(*request)) {
+            request->programs_sanitized.fetch_add(1, memory_order::relaxed);
+        }
+        ::munmap(request, page_bytes);
+    }
+    if (file >= 0) ::close(file);
+    errno = saved_errno;
+}
+
 void begin_recording(const void* caller) noexcept {
     const int saved_errno = errno;
     process.entry.shut();
@@ -211,6 +256,7 @@ void begin_recording(const void* caller) noexcept {
     if (is_sanitized) least_request_bytes = 0;
     const bool is_asked = ::getauxval(AT_SECURE) == 0 && !is_sanitized;
     if (is_asked && (is_ours("malloc") || is_passed_on)) record_if_asked();
+    lead_operators();
     errno = saved_errno;
 }
 

@@ -10,7 +10,7 @@
 #include "followed_children.hpp"
 #include "hand_over.hpp"
 #include "last_look.hpp"
-#include "operators_of_others.hpp"
+#include "led_operators.hpp"
 
 #include <allocscope/define_once/malloc_definitions.hpp>
 
@@ -45,18 +45,18 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 // Runs when the loader has initialised this library. Usually the first event was long before.
 __attribute__((constructor)) static void on_load() {
     allocscope::detail::hand_over_to_command();
+    allocscope::detail::tell_if_sanitized();
     // If another malloc comes first, the first call shows whether it passes calls on.
     if (allocscope::detail::process.entry.is_untouched() && allocscope::detail::is_ours("malloc")) {
         std::free(nullptr);  // begins the recording
         allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
         if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr);
     }
-    allocscope::detail::note_operators_of_others();
+    allocscope::detail::lead_operators_before_main();
     allocscope::detail::follow_children();
 }
 
 // Runs after the exit handlers of the program.
 __attribute__((destructor)) static void on_unload() {
-    allocscope::detail::note_operators_of_others();  // of libraries that were opened meanwhile
     allocscope::detail::take_last_look();
 }

@@ -1,5 +1,7 @@
 #include "live_view.hpp"
 
+#include "../counted.hpp"
+
 #include <allocscope/platform/terminal_width.hpp>
 #include <allocscope/report/text_columns.hpp>
 
@@ -119,7 +121,7 @@ void live_view::draw(const std::string& name, const allocscope::snapshot& rows) 
     const std::string mark = mark_of_estimates(rows);
     std::string screen = name + ": " + std::to_string(info.duration_ns / 1000000000) + " s, " +
                          mark + amount(about.live_bytes.value) + " in " + mark +
-                         std::to_string(about.live_objects.value) + " objects alive, peak " + mark +
+                         counted(about.live_objects.value, "object") + " alive, peak " + mark +
                          amount(info.totals.peak_bytes) + ", " + mark +
                          amount(about.bytes_allocated.value) + " allocated\n";
     screen += "by " + std::string{allocscope::detail::name_of(order_)};

@@ -1,5 +1,6 @@
 #include "program_report.hpp"
 
+#include "../counted.hpp"
 #include "../missing_names.hpp"
 #include "../verbs.hpp"
 #include "adopted_recording.hpp"
@@ -23,25 +24,18 @@ std::string name_of(const recorded_program& program) {
     return name.empty() ? "a program" : name;
 }
 
-std::string with_commas(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-    return digits;
-}
-
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
     const auto& about = info.estimates;  // or the totals themselves
     const char* mark = mark_of_estimates(rows);
     std::fprintf(stderr,
-                 "allocscope: %s: %s%s allocations, %s%s frees, %s%s bytes allocated; alive:"
-                 " %s%s objects of %s%s bytes; peak %s%s bytes\n",
-                 name.c_str(), mark, with_commas(about.allocations.value).c_str(), mark,
-                 with_commas(about.frees.value).c_str(), mark,
-                 with_commas(about.bytes_allocated.value).c_str(), mark,
-                 with_commas(about.live_objects.value).c_str(), mark,
-                 with_commas(about.live_bytes.value).c_str(), mark,
-                 with_commas(info.totals.peak_bytes).c_str());
+                 "allocscope: %s: %s%s, %s%s, %s%s allocated; alive: %s%s of %s%s; peak %s%s\n",
+                 name.c_str(), mark, counted(about.allocations.value, "allocation").c_str(), mark,
+                 counted(about.frees.value, "free").c_str(), mark,
+                 counted(about.bytes_allocated.value, "byte").c_str(), mark,
+                 counted(about.live_objects.value, "object").c_str(), mark,
+                 counted(about.live_bytes.value, "byte").c_str(), mark,
+                 counted(info.totals.peak_bytes, "byte").c_str());
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         std::fprintf(stderr, "allocscope: %s: lost: %s %s\n", name.c_str(),
                      with_commas(info.losses[i].count).c_str(), info.losses[i].reason);
@@ -146,6 +140,7 @@ std::string output_paths::path_of(std::uint32_t index) {
 }
 
 void program_report::write() const {
+    if (program_.is_empty) return;
     if (!program_.refusal.empty()) {
         refuse("run", name_of(program_) + " was not recorded: " + program_.refusal);
         return;
@@ -177,9 +172,9 @@ void program_report::write() const {
 
 void program_report::say_what_is_missing() const {
     if (program_.operators_of.empty()) return;
-    refuse("run", name_of(program_) + ": objects of operator new are missing if " +
-                      program_.operators_of +
-                      " takes their memory from its own heap, without a call of malloc");
+    refuse("run", name_of(program_) +
+                      ": objects of operator new may be missing: " + program_.operators_of +
+                      " takes their memory from its own heap, and its calls could not be changed");
 }
 
 void program_report::say_no_memory() const {
@@ -225,8 +220,8 @@ void program_report::write_progress() const {
         std::snprintf(seconds, sizeof seconds, "%.1f",
                       static_cast<double>(info.duration_ns) * 1e-9);
         const std::string line = printable(name_of(program_)) + ": " + seconds + " s, " + mark +
-                                 with_commas(info.totals.live_objects()) + " objects of " + mark +
-                                 with_commas(info.totals.live_bytes()) + " bytes alive";
+                                 counted(info.totals.live_objects(), "object") + " of " + mark +
+                                 counted(info.totals.live_bytes(), "byte") + " alive";
         std::fprintf(stderr, "\r\x1b[K%s", cut_to_terminal(line).c_str());
     });
 }

@@ -113,6 +113,11 @@ std::uint32_t recording_file::children_refused() const {
     return static_cast<recording_request*>(request_)->children_refused.load();
 }
 
+std::uint32_t recording_file::programs_sanitized() const {
+    if (request_ == nullptr) return 0;
+    return static_cast<recording_request*>(request_)->programs_sanitized.load();
+}
+
 recorded_program recording_file::program(std::uint32_t index) const {
     recorded_program found;
     const std::unique_ptr<char[]> page{new char[page_bytes]()};
@@ -131,7 +136,9 @@ recorded_program recording_file::program(std::uint32_t index) const {
     if (step == recording_step::refused) {
         found.refusal = text_in(head.refusal, sizeof head.refusal);
     } else if (step != recording_step::running) {
-        found.refusal = "it ended before its recording began, or its memory is limited";
+        found.refusal = "it ended in its first allocation, or has hardly any memory";
+        found.is_empty =
+            index != 0 && static_cast<recording_request*>(request_)->follows_children != 0;
     }
     return found;
 }

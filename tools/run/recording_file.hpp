@@ -15,7 +15,9 @@ struct recorded_program {
     std::string refusal;       // why it was not recorded; "": it was recorded
     std::string operators_of;  // the library whose operator new was not recorded, if there is one
     std::int32_t process_id = 0;  // 0: it has only just begun
-    bool has_last_look = false;   // it has looked at its memory at its end
+    // It was a child that never returned from its first allocation, so the report lacks nothing.
+    bool is_empty = false;
+    bool has_last_look = false;  // it has looked at its memory at its end
     allocscope::detail::memory_look last_look;
 };
 
@@ -35,6 +37,8 @@ public:
     std::uint32_t programs_left_out() const;
     // How many forked children could not be recorded, because they got no memory or descriptors.
     std::uint32_t children_refused() const;
+    // How many programs were not recorded, because they have the malloc of a sanitizer.
+    std::uint32_t programs_sanitized() const;
     // How many programs recorded, or tried to.
     std::uint32_t program_count() const;
     recorded_program program(std::uint32_t index) const;

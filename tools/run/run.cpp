@@ -1,4 +1,5 @@
 // allocscope run -- COMMAND
+#include "../counted.hpp"
 #include "../recording_path.hpp"
 #include "../verbs.hpp"
 #include "misspelled_variables.hpp"
@@ -245,8 +246,8 @@ private:
     // The recordings of ended programs take memory, so they are reported soon.
     void report_ended(recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (is_reported(i)) continue;                // its memory was given back
-            if (file.program(i).process_id == 0) break;  // it has only just begun
+            if (is_reported(i)) continue;                   // its memory was given back
+            if (file.program(i).process_id == 0) continue;  // just begun, or died before it could
             if (has_ended(file, i)) report_last(file, i);
         }
     }
@@ -312,15 +313,21 @@ private:
             if (!is_reported(i)) report_last(file, i);
         }
         if (file.programs_left_out() != 0) {
-            refuse("run", std::to_string(file.programs_left_out()) +
-                              " programs were not recorded: there is only room for " +
+            refuse("run", counted(file.programs_left_out(), "program was", "programs were") +
+                              " not recorded: there is only room for " +
                               std::to_string(file.program_count()));
         }
         if (file.children_refused() != 0) {
-            refuse("run", std::to_string(file.children_refused()) +
-                              " forked children were not recorded: they got no memory or no"
-                              " descriptors (see ulimit -v and -n), gave up privileges, or ran as "
-                              "another user");
+            refuse("run",
+                   counted(file.children_refused(), "forked child was", "forked children were") +
+                       " not recorded: no memory or no descriptors (see ulimit -v and -n),"
+                       " privileges given up, or another user");
+        }
+        if (file.programs_sanitized() != 0) {
+            refuse("run",
+                   "programs that were not recorded, because they have the malloc of a"
+                   " sanitizer: " +
+                       std::to_string(file.programs_sanitized()));
         }
     }
 

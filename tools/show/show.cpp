@@ -1,4 +1,5 @@
 // allocscope show FILE, allocscope diff OLD NEW, allocscope histogram FILE [NEW]
+#include "../counted.hpp"
 #include "../option_words.hpp"
 #include "../verbs.hpp"
 #include "show_request.hpp"
@@ -49,9 +50,8 @@ bool has_loaded(const char* verb, const arguments& words, std::size_t least_file
     asked.is_difference = most_files == 2;
     std::string error = read_show_request(verb, words, asked);
     if (error.empty() && (asked.files.size() < least_files || asked.files.size() > most_files)) {
-        error = std::to_string(asked.files.size()) +
-                (asked.files.size() == 1 ? " file was given; " : " files were given; ") +
-                "allocscope " + verb + " --help says which it needs";
+        error = counted(asked.files.size(), "file was", "files were") + " given; allocscope " +
+                verb + " --help says which it needs";
     }
     if (error.empty()) error = load_what_is_shown(asked, shown);
     if (!error.empty()) refuse(verb, error);

@@ -66,6 +66,23 @@ struct printed {
     }
 };
 
+// A listener that keeps what it hears, as one that writes a report at the end does. What it keeps
+// is no leak of a test case.
+struct collector : allocscope::detail::catch2_listener_base {
+    using allocscope::detail::catch2_listener_base::catch2_listener_base;
+    void testCaseStarting(const Catch::TestCaseInfo&) override { keep(); }
+    void sectionStarting(const Catch::SectionInfo&) override { keep(); }
+    void assertionStarting(const Catch::AssertionInfo&) override { keep(); }
+    void sectionEnded(const Catch::SectionStats&) override { keep(); }
+    void testCaseEnded(const Catch::TestCaseStats&) override { keep(); }
+
+private:
+    void keep() { heard_.push_back(std::make_unique<std::string>(100, 'h')); }
+    std::vector<std::unique_ptr<std::string>> heard_;
+};
+
+CATCH_REGISTER_LISTENER(collector)
+
 }  // namespace
 
 ALLOCSCOPE_CATCH2_MAIN(wanted_options())

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <locale>
 #include <memory>
+#include <mutex>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
@@ -108,7 +109,35 @@ std::vector<int>& cache_of_process() {
     return cache;
 }
 
+// A listener that keeps what it hears, as one that writes a report at the end does. What it keeps
+// is no leak of a case.
+struct collector : doctest::IReporter {
+    explicit collector(const doctest::ContextOptions&) {}
+    void report_query(const doctest::QueryData&) override {}
+    void test_run_start() override {}
+    void test_run_end(const doctest::TestRunStats&) override {}
+    void test_case_start(const doctest::TestCaseData&) override { keep(); }
+    void test_case_reenter(const doctest::TestCaseData&) override { keep(); }
+    void test_case_end(const doctest::CurrentTestCaseStats&) override { keep(); }
+    void test_case_exception(const doctest::TestCaseException&) override { keep(); }
+    void subcase_start(const doctest::SubcaseSignature&) override { keep(); }
+    void subcase_end() override { keep(); }
+    void log_assert(const doctest::AssertData&) override { keep(); }
+    void log_message(const doctest::MessageData&) override { keep(); }
+    void test_case_skipped(const doctest::TestCaseData&) override { keep(); }
+
+private:
+    void keep() {
+        const std::lock_guard<std::mutex> one_at_a_time{mutex_};  // of any thread
+        heard_.push_back(std::make_unique<std::string>(100, 'h'));
+    }
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<std::string>> heard_;
+};
+
 }  // namespace
+
+DOCTEST_REGISTER_LISTENER("collector", 1, collector);
 
 // --- what must pass ---
 

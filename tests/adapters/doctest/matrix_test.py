@@ -187,7 +187,8 @@ class Matrix(unittest.TestCase):
 
 
 class WithoutHooks(unittest.TestCase):
-    SENTENCE = "nothing is being recorded: operator new is not replaced in this process."
+    SENTENCE = ("nothing is being recorded: the operator new that is called here is not"
+                " allocscope's.")
 
     def test_it_is_said_once_and_fails(self):
         done = run(WITHOUT_HOOKS, "--test-case-exclude=blocks")

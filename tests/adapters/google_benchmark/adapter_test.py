@@ -306,8 +306,8 @@ def a_main_of_its_own():
 
 def without_hooks_there_is_an_error():
     text = run(WITHOUT_HOOKS, ["empty/", "without_scope"], code=1)[1]
-    expect(re.search(r"empty/.*ERROR OCCURRED: 'allocscope: nothing is being recorded: operator new"
-                     r" is not replaced .*#include <allocscope/define_once/", text), text)
+    expect(re.search(r"empty/.*ERROR OCCURRED: 'allocscope: nothing is being recorded: the operator"
+                     r" new .*#include <allocscope/define_once/", text), text)
     expect("allocs/op" not in text, text)
     run(WITHOUT_HOOKS, ["without_scope"], code=0)
 

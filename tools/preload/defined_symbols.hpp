@@ -1,0 +1,111 @@
+// defined_symbols.hpp - the entries of a module's symbol table, found as the loader finds them.
+//
+// Called:   by led_operators.hpp
+// Threads:  any; the loader's lock keeps the module mapped
+// Memory:   none
+//
+//     PT_DYNAMIC -> DT_GNU_HASH: name -> index -> DT_SYMTAB -> {value, name, ...}
+//
+// A module without DT_GNU_HASH has no symbols here. The loader adds the module's base to the value
+// of an entry and gets the address that it writes into words of other modules.
+#ifndef ALLOCSCOPE_TOOLS_PRELOAD_DEFINED_SYMBOLS_HPP
+#define ALLOCSCOPE_TOOLS_PRELOAD_DEFINED_SYMBOLS_HPP
+
+#include <allocscope/hooks/module_slots.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <elf.h>
+#include <sys/mman.h>
+
+namespace allocscope {
+namespace detail {
+
+class defined_symbols {
+public:
+    explicit defined_symbols(const loaded_segments& segments) noexcept : segments_(segments) {
+        const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
+        if (dynamic == nullptr) return;
+        const auto* each = reinterpret_cast<const Elf64_Dyn*>(segments.base() + dynamic->p_vaddr);
+        for (; each->d_tag != DT_NULL; ++each) {
+            if (each->d_tag == DT_SYMTAB) symbols_ = table_at<Elf64_Sym*>(each->d_un.d_ptr);
+            if (each->d_tag == DT_STRTAB) names_ = table_at<const char*>(each->d_un.d_ptr);
+            if (each->d_tag == DT_GNU_HASH) {
+                hash_ = table_at<const std::uint32_t*>(each->d_un.d_ptr);
+            }
+        }
+    }
+
+    // The entry of a function, or null.
+    Elf64_Sym* find(const char* name) const noexcept {
+        if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr) return nullptr;
+        const std::uint32_t bucket_count = hash_[0];
+        const std::uint32_t first = hash_[1];  // earlier entries are not in the table
+        const std::uint32_t* const buckets = hash_ + 4 + 2 * std::size_t{hash_[2]};
+        const std::uint32_t* const hashes = buckets + bucket_count;
+        const std::uint32_t wanted = hash_of(name);
+        std::uint32_t index = bucket_count == 0 ? 0 : buckets[wanted % bucket_count];
+        if (index < first) return nullptr;
+        for (;; ++index) {
+            const std::uint32_t hash = hashes[index - first];
+            if (((hash ^ wanted) >> 1U) == 0 && is_function(symbols_[index], name)) {
+                return &symbols_[index];
+            }
+            if ((hash & 1U) != 0) return nullptr;  // the last one of this bucket
+        }
+    }
+
+    std::uintptr_t address_of(const Elf64_Sym& symbol) const noexcept {
+        return segments_.base() + symbol.st_value;
+    }
+
+    // Makes the loader find another function from now on. Returns false when the kernel refuses.
+    bool lead(Elf64_Sym& symbol, std::uintptr_t address) const noexcept {
+        const auto value = reinterpret_cast<std::uintptr_t>(&symbol.st_value);
+        const Elf64_Phdr* const holder = segments_.holder_of(value, sizeof symbol.st_value);
+        if (holder == nullptr) return false;
+        void* const page = reinterpret_cast<void*>(value & ~(page_bytes - 1));
+        const int usual = allowed_in(*holder);
+        if (::mprotect(page, page_bytes, usual | PROT_WRITE) != 0) return false;
+        __atomic_store_n(&symbol.st_value, address - segments_.base(), __ATOMIC_RELEASE);
+        ::mprotect(page, page_bytes, usual);
+        return true;
+    }
+
+private:
+    // In most modules the loader has replaced these values by addresses; in a few they are offsets.
+    template <class Pointer>
+    Pointer table_at(std::uintptr_t value) const noexcept {
+        const bool is_address = segments_.holder_of(value, 1) != nullptr;
+        return reinterpret_cast<Pointer>(is_address ? value : segments_.base() + value);
+    }
+
+    static std::uint32_t hash_of(const char* name) noexcept {
+        std::uint32_t hash = 5381;
+        for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
+        return hash;
+    }
+
+    bool is_function(const Elf64_Sym& symbol, const char* name) const noexcept {
+        return symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+               std::strcmp(names_ + symbol.st_name, name) == 0;
+    }
+
+    static int allowed_in(const Elf64_Phdr& segment) noexcept {
+        return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+               ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+               ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+    }
+
+    const loaded_segments& segments_;
+    Elf64_Sym* symbols_ = nullptr;
+    const char* names_ = nullptr;
+    const std::uint32_t* hash_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace allocscope
+
+#endif  // ALLOCSCOPE_TOOLS_PRELOAD_DEFINED_SYMBOLS_HPP

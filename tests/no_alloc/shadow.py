@@ -1,0 +1,139 @@
+"""shadow.py BUILD LIBRARY PROGRAM... [-- ARGUMENT...]
+shadow.py BUILD LIBRARY --ctest [EXPRESSION]
+
+Runs test programs, or the tests of a build whose names fit the expression, with shadow.cpp loaded
+into every process: each call of malloc and its family is looked at while it is made. Fails when
+code of ours makes one that calls_of_ours.toml does not list.
+
+Where calls_of_ours.py reads what code could call, this sees what the C library and the C++ library
+allocate behind the functions that are called. Neither asks a flag of ours what code it is in. A
+function of ours that the compiler has put into one of the test counts as the test's here.
+"""
+import collections
+import fnmatch
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+from calls_of_ours import OPERATOR, OURS, readable
+
+HERE = pathlib.Path(__file__).resolve().parent
+# A filter of system calls forbids what shadow.cpp does; tests of malloc bring one of their own.
+NOT_WATCHED = "process/under_a_filter|malloc_family/|no_alloc/shadow"
+REQUESTS = {"malloc", "free", "calloc", "realloc", "memalign", "valloc", "pvalloc",
+            "aligned_alloc", "posix_memalign"}
+
+
+def names_at(program, addresses):
+    """{address: names of the functions there, innermost first}: those that were inlined, too."""
+    names, current = {}, None
+    done = subprocess.run(["addr2line", "-a", "-f", "-i", "-e", program], capture_output=True,
+                          input="".join(f"0x{each}\n" for each in sorted(addresses)), text=True,
+                          check=True)
+    lines = iter(done.stdout.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            current = names.setdefault(int(line, 16), [])
+            line = next(lines)
+        current.append(line)
+        next(lines)  # the file
+    return names
+
+
+def is_ours(name):
+    return OURS.match(name) or OPERATOR.match(name) or name in REQUESTS
+
+
+def frames_of_ours(names, addresses):
+    """Innermost first, up to the first function of others."""
+    found = []
+    for address in addresses:
+        for name in names[int(address, 16)]:
+            if is_ours(name):
+                found.append(name)
+            elif not name.startswith(("_ZSt", "_ZNSt", "_ZNKSt", "_ZNSa", "_ZN9__gnu_cxx")):
+                return found
+    return found
+
+
+class judge:
+    def __init__(self):
+        listed = tomllib.loads((HERE / "calls_of_ours.toml").read_text())
+        self.serving = listed["serving"]
+        self.allowed = {name for group in listed["calls"] for name in group.get("by", [])}
+        self.allowed |= set(listed["catching"])
+
+    def is_serving(self, name):
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.serving)
+
+    def problem(self, frames):
+        """The function of ours that asks for memory and may not, or None."""
+        asked = list(frames)
+        while asked and (not OURS.match(asked[0]) or self.is_serving(readable(asked[0]))):
+            asked.pop(0)
+        if not asked or readable(asked[0]) in self.allowed:
+            return None
+        return readable(asked[0])
+
+
+def problems_of(log):
+    """{what is wrong: the programs with it}, and how many stacks and programs were judged."""
+    stacks = collections.defaultdict(set)
+    for line in log.read_text().splitlines():
+        program, called, *addresses = line.split(" ")
+        stacks[program].add((called, tuple(addresses)))
+    judged, found = judge(), collections.defaultdict(set)
+    for program in [each for each in stacks if not pathlib.Path(each).exists()]:
+        print(f"not judged, because a test has removed it: {program}")
+        del stacks[program]
+    for program, each in stacks.items():
+        names = names_at(program, {at for _, addresses in each for at in addresses})
+        for called, addresses in each:
+            frames = frames_of_ours(names, addresses)
+            wrong = judged.problem(frames)
+            if wrong:
+                path = " < ".join(readable(name) for name in frames[:6])
+                found[f"{wrong} reaches {called}: {path}"].add(pathlib.Path(program).name)
+    return found, sum(map(len, stacks.values())), len(stacks)
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    build, library, *words = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder) / "stacks"
+        log.touch()
+        environment = {**os.environ, "ALLOCSCOPE_SHADOW": str(log), "LD_PRELOAD": library}
+        failed = 0
+        if words[0] == "--ctest":
+            command = ["ctest", "--test-dir", build, "--output-on-failure", "-j2", "-E",
+                       NOT_WATCHED]
+            failed += subprocess.run(command + (["-R", words[1]] if words[1:] else []),
+                                     env=environment, check=False).returncode
+        else:
+            at = words.index("--") if "--" in words else len(words)
+            for program in words[:at]:
+                done = subprocess.run([program, *words[at + 1:]], env=environment, text=True,
+                                      capture_output=True, check=False,
+                                      cwd=pathlib.Path(program).parent)
+                if done.returncode != 0:
+                    failed += 1
+                    print(f"{program} ends with {done.returncode}: {done.stdout}{done.stderr}")
+        problems, stacks, programs = problems_of(log)
+    if problems:
+        sys.exit("Functions of ours ask the process for memory. Take pages, or give the reason in "
+                 "calls_of_ours.toml:\n  " +
+                 "\n  ".join(f"{each}  ({', '.join(sorted(where))})"
+                             for each, where in sorted(problems.items())))
+    if stacks == 0:
+        sys.exit("no call was seen: was the library loaded?")
+    print(f"{stacks} stacks with functions of ours in {programs} programs, each of them listed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -29,6 +29,7 @@ PRELUDE = r"""
 #include <memory>
 #include <memory_resource>
 #include <new>
+#include <optional>
 #include <queue>
 #include <set>
 #include <sstream>
@@ -278,6 +279,79 @@ COROUTINES = [
 ]
 
 
+RARE_PRELUDE = r"""
+#define MAKE_ROW(T, n) new T[n]
+#define KEEP_NEW(...) keep(new __VA_ARGS__)
+typedef int four[2][2];
+typedef void (*callback)(int);
+"""
+
+# Ways to write a `new` that few people use. All of them must be right.
+RARE = [
+    (F + "{ keep(new auto(3.5)); }", ["double"]),
+    (F + "{ keep(new auto(3.5f)); }", ["float"]),
+    (F + "{ keep(new auto(42)); }", ["int"]),
+    (F + "{ keep(new auto('c')); }", ["char"]),
+    (F + "{ keep(new auto(\"text\")); }", ["const char*"]),
+    (F + "{ keep(new (void (*)(int))); }", ["void (*)(int)"]),
+    (F + "{ keep(new (void (*[2])(int))); }", ["void (*)(int)"]),
+    (F + "{ keep(new (long (app::plain::*)(int))); }", ["long (app::plain::*)(int)"]),
+    (F + "{ keep(new (long app::plain::*)(nullptr)); }", ["long app::plain::*"]),
+    (F + "{ keep(new (int*)(nullptr)); }", ["int*"]),
+    (F + "{ keep(new (unsigned char)(7)); }", ["unsigned char"]),
+    (F + "{ keep(new (app::plain)()); }", ["app::plain"]),
+    (F + "{ keep(new (std::pair<int, char>)(1, 'c')); }", ["std::pair<int, char>"]),
+    (F + "{ keep(new four); }", ["four"]),
+    (F + "{ keep(new callback[3]); }", ["callback"]),
+    (F + "{ keep(MAKE_ROW(int, 3)); }", ["int"]),
+    (F + "{ keep(MAKE_ROW(app::plain, 3)); }", ["app::plain"]),
+    (F + "{ keep(MAKE_NEW(app::plain){}); }", ["app::plain"]),
+    (F + "{ KEEP_NEW(app::plain); }", ["app::plain"]),
+    (F + "{ KEEP_NEW(std::pair<int, char>(1, 'c')); }", ["std::pair<int, char>"]),
+    # `auto` and decltype of an expression
+    (F + "{ static int one = 1; keep(new auto(&one)); }", ["int*"]),
+    (F + "{ static const app::plain one{}; keep(new auto(&one)); }", ["const app::plain*"]),
+    (F + "{ static app::plain one; app::plain& same = one; keep(new auto(&same)); }",
+     ["app::plain*"]),
+    (F + "{ static app::plain one; app::plain* p = &one; keep(new auto(*p)); }", ["app::plain"]),
+    (F + "{ static hidden one; const hidden* p = &one; keep(new auto(*p)); }", ["hidden"]),
+    (F + "{ static hidden one; keep(new auto{one}); }", ["hidden"]),
+    (F + "{ static hidden one; keep(new auto(one.d)); }", ["long"]),
+    (F + "{ static app::box<app::plain> one; keep(new auto(one.value)); }", ["app::plain"]),
+    (F + "{ static app::box<app::plain> one; auto& same = one; keep(new auto(same.value.c)); }",
+     ["long"]),
+    (F + "{ static app::box<short> one; auto* p = &one; keep(new auto(p->value)); }", ["short"]),
+    (F + "{ static app::box<short> one; keep(new decltype(one.value)(3)); }", ["short"]),
+    (F + "{ static app::box<short> one; keep(new std::vector<decltype(one.value)>); }",
+     ["std::vector<short>"]),
+    ("struct self@ { long n; self@* copy() const { return new auto(*this); } }; " + F +
+     "{ static self@ one; keep(one.copy()); }", ["self@"]),
+    (F + "{ static app::plain one; keep(new std::remove_reference_t<decltype(one)>); }",
+     ["app::plain"]),
+    (F + "{ static app::plain one; app::plain* p = &one; "
+     "keep(new std::remove_reference_t<decltype(*p)>); }", ["app::plain"]),
+    (F + "{ static app::plain* p; keep(new std::remove_pointer_t<decltype(p)>); }",
+     ["app::plain"]),
+    (F + "{ auto copy = [](const auto* u) { return new auto(*u); }; static hidden one; "
+     "keep(copy(&one)); }", ["hidden"]),
+    # The compiler deduces the arguments of a template.
+    (F + "{ keep(new std::pair(1, 2.0)); }", ["std::pair<int, double>"]),
+    (F + "{ static hidden one; keep(new std::pair{one, 'c'}); }", ["std::pair<hidden, char>"]),
+    (F + "{ static hidden one; keep(new std::tuple(&one, one.d, \"text\")); }",
+     ["std::tuple<hidden*, long, const char*>"]),
+    (F + "{ static const app::plain one; const auto& same = one; keep(new std::optional(same)); }",
+     ["std::optional<app::plain>"]),
+    ("template <class U> void pair@(U v) { keep(new std::pair(v, 3)); } " + F + "{ pair@('c'); }",
+     ["std::pair<char, int>"]),
+    # The compiler has deduced the type of a variable.
+    ("inline app::plain plain@() { return {}; } " + F +
+     "{ auto* p = new auto(plain@()); keep(p); }", ["app::plain"]),
+    (F + "{ auto p = new std::tuple{'c', 2.0}; keep(p); }", ["std::tuple<char, double>"]),
+    (F + "{ auto* const p = new auto(3L + 4); keep(p); }", ["long"]),
+    (F + "{ static const auto p = new app::holder{'c'}; keep(p); }", ["app::holder<char>"]),
+]
+
+
 def numbered(lines):
     return [(source.replace("@", str(number)), [each.replace("@", str(number)) for each in types])
             for number, (source, types) in enumerate(lines)]
@@ -296,6 +370,10 @@ def corpus():
 
 def coroutines():
     return numbered(COROUTINES)
+
+
+def rare():
+    return numbered(RARE)
 
 
 def source_text(expressions, more=""):

@@ -201,6 +201,22 @@ LINES = [
      ["std::pair<const int, std::map<long, hid>>", "std::pair<const long, hid>"]),
     ("struct j@ { std::map<short, pl> m; }; F { static std::map<int, j@> m; m[1].m[2]; keep(&m); }",
      ["std::pair<const int, j@>", "std::pair<const short, pl>"]),
+    # Which member, and whose?
+    ("struct in@ { double a; }; struct hold@ { long a; in@* p; in@* operator->() { return p; } }; F"
+     " { in@ in{1}; hold@ h{1, &in}; keep(new auto(h->a)); }", ["double"]),
+    ("struct in@ { double a; }; struct deep@ : in@ { long c; }; F { deep@ a{}; "
+     "keep(new auto(a.a)); }", ["double"]),
+    ("struct at@ { hid* p; hid& operator*() { return *p; } }; F { hid h; at@ a{&h}; "
+     "keep(new auto(*a)); }", ["hid"]),
+    ("F { static hid h; static hid* a[3] = {&h}; keep(new auto(*a)); }", ["hid*"]),
+    ("F { static hid h; const hid& a = h; keep(new auto(&a)); }", ["const hid*"]),
+    ("F { static hid* h; hid** a = &h; keep(new auto(*a)); }", ["hid*"]),
+    ("F { static long* p; keep(p); { auto* p = new auto(hid()); keep(p); } }", ["hid"]),
+    ("F { auto* p = new auto(hid2()), *q = new hid2; keep(p); keep(q); }", ["hid2"]),
+    # Which arguments does the compiler deduce?
+    ("F { static std::optional<hid> o; keep(new std::optional(o)); }", ["std::optional<hid>"]),
+    ("F { static std::pair<hid, int> p; keep(new std::tuple(p)); }", ["std::tuple<hid, int>"]),
+    ("F { static hid a[2]; keep(new std::pair(a, 1)); }", ["std::pair<hid*, int>"]),
     # g++ -O2 makes one call of two.
     ("F { void* p; if (sink) p = new pl; else p = new pl2; keep(p); }", ["pl"]),
     ("F { keep(sink ? static_cast<void*>(new pl) : static_cast<void*>(new pl2)); }", ["pl"]),
@@ -245,7 +261,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 14), ("-O2", "-g1", 40), ("-O2", "-g", 12))
+        limits = (("-O0", "-g1", 20), ("-O2", "-g1", 46), ("-O2", "-g", 16))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -148,10 +148,13 @@ def main():
             check(bench, "-g -gsplit-dwarf, units of types", "-O0",
                   ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 99.0)
             check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
-            check(bench, "-g -flto", "-O2", ["-g", "-flto"], 93.5)
+            check(bench, "-g -flto", "-O2", ["-g", "-flto"], 97.5)
             check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)
             check(bench, "-g1", "-O0", ["-g1"], 96.5)
         check(bench, "-g1", "-O2", ["-g1"], 94.0)
+        bench.use(expressions.rare(), expressions.RARE_PRELUDE)
+        for level in ("-O0", "-O2"):
+            check(bench, "-g, rare ways to write it", level, ["-g"], 100.0)
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():

@@ -41,7 +41,7 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // a variable or a parameter of the function
+    variable    // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
 };
 
 class entry_types {
@@ -52,7 +52,7 @@ public:
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
-        const text first = name.substr(0, name.find("::"));
+        const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
@@ -115,8 +115,9 @@ private:
 
     static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {
         using namespace detail::dwarf;
-        if (wanted == asked_name::variable)
-            return tag == tag_formal_parameter || tag == tag_variable;
+        if (wanted == asked_name::variable) {
+            return tag == tag_formal_parameter || tag == tag_variable || tag == tag_member;
+        }
         if (wanted == asked_name::parameter) {
             return tag == tag_template_type_parameter || tag == tag_template_parameter_pack;
         }
@@ -178,15 +179,35 @@ private:
     // `name` begins with `first`, which has the type `type`; the rest are members.
     text spelled_member(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
-            rest.remove_prefix(2);
-            const text member = rest.substr(0, rest.find("::"));
+            const bool is_type = rest.starts_with(":");
+            const bool is_pointed = rest.starts_with("-");
+            rest.remove_prefix(rest.starts_with(".") ? 1 : 2);
+            const text member = rest.substr(0, rest.find_first_of(":.-"));
             rest.remove_prefix(member.size());
-            std::uint64_t scope = without_aliases(type);
-            const found_type found = look_up(scope, member, asked_name::type);
+            std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
+            const found_type found =
+                look_up(scope, member, is_type ? asked_name::type : asked_name::variable);
             if (found.count != 1) return {};
             type = found.type;
         }
         return spelled(type, 0);
+    }
+
+    // The type of the object that a variable of `type` is, or refers or points to.
+    std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
+        using namespace detail::dwarf;
+        for (;;) {
+            entry_facts facts;
+            type = without_aliases(type);
+            if (!read(type, facts)) return 0;
+            const bool is_pointer = facts.tag == tag_pointer_type;
+            const bool is_reference =
+                facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
+            if (!is_reference && is_pointer != is_pointed) return 0;
+            if (!is_reference && !is_pointer) return type;
+            is_pointed = is_pointed && !is_pointer;
+            type = facts.type;
+        }
     }
 
     ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {

@@ -56,7 +56,7 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
 // The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
 inline std::size_t before_list(const source_outline& file, std::size_t open) {
     if (open < 2) return 0;
-    const bool is_copied = file.text_at(open) == "{" && file.text_at(open - 1) == "=";
+    const bool is_copied = file.is_at(open, "{") && file.is_at(open - 1, "=");
     return is_copied ? open - 2 : open - 1;
 }
 
@@ -70,28 +70,27 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     if (token == "{") return before_list(file, at);
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
-    if (member < 2 || !is_word(file.text_at(member))) return 0;
+    if (member < 2 || !file.is_word_at(member)) return 0;
     // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = file.text_at(member + 1) == "[";
+    const bool is_bracket = file.is_at(member + 1, "[");
     const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
-    if (!is_listed(file.text_at(member - 1), ". ->")) return token == "(" ? 0 : at;
+    if (file.is_any_at(behind, "[ . ->")) return 0;
+    if (!file.is_any_at(member - 1, ". ->")) return token == "(" ? 0 : at;
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
-    const bool is_object =
-        file.text_at(behind - 1) == ">" && is_listed(file.text_at(behind), "( {");
+    const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
-    if (name < 2 || is_listed(file.text_at(name - 1), ". -> ::")) return {};
-    if (file.text_at(name) == ">") return {name, begin_of_type(file, name + 1), name + 1};
-    if (!is_word(file.text_at(name)) || file.is_macro(file.text_at(name))) return {};
+    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
+    if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
+    if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);
-    if (!found.is_known() || file.text_at(name + 1) != "->") return found;
-    return file.text_at(--found.end) == "*" ? found : declared_variable{};
+    if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
+    return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
 
 // What `name` stands for if it is an alias in a namespace around the place, and nothing else.

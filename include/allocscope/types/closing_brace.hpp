@@ -41,7 +41,7 @@ namespace symbolize {
 inline bool is_closing_brace(const source_outline& file, int line) noexcept {
     const list<source_token>& tokens = file.tokens();
     const std::size_t at = file.token_from(line, 0);
-    if (at >= tokens.size() || tokens[at].line != line || file.text_at(at) != "}") return false;
+    if (at >= tokens.size() || tokens[at].line != line || !file.is_at(at, "}")) return false;
     return at + 1 == tokens.size() || tokens[at + 1].line != line;
 }
 

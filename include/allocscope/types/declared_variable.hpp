@@ -44,7 +44,7 @@ struct declared_variable {
 // tokens are not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
     std::size_t at = end;
-    while (at > 1 && file.text_at(at - 1) == "*") --at;
+    while (at > 1 && file.is_at(at - 1, "*")) --at;
     for (;;) {
         int depth = 0;
         do {
@@ -55,10 +55,10 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
         } while (depth > 0);
-        if (file.text_at(at) == "<") --at;
-        if (!is_word(file.text_at(at))) return 0;
+        if (file.is_at(at, "<")) --at;
+        if (!file.is_word_at(at)) return 0;
         while (at > 1 && builtin_type{}.take(file.text_at(at - 1))) --at;
-        if (at < 3 || file.text_at(at - 1) != "::") return at;
+        if (at < 3 || !file.is_at(at - 1, "::")) return at;
         --at;
     }
 }
@@ -67,15 +67,15 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
     found.at = at;
-    if (!is_listed(file.text_at(at + 1), "; ( { = , ) :")) return {};
+    if (!file.is_any_at(at + 1, "; ( { = , ) :")) return {};
     std::size_t end = at;
-    while (end > 1 && is_listed(file.text_at(end - 1), "& const")) --end;
+    while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern";
     while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
-    const bool is_alone = found.begin != 0 && is_listed(file.text_at(before - 1), "; { } ( , :");
+    const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
     if (is_alone) found.end = end;
     return found;
 }
@@ -102,7 +102,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            const bool is_object = is_listed(file.text_at(at + 1), ". ->");
+            const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header) return found;

@@ -82,7 +82,13 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "fz_strdup AcquireMagickMemory AcquireQuantumMemory AcquireAlignedMemory "
         "AcquireCriticalMemory PL_malloc PL_malloc_atomic PL_realloc bfd_malloc bfd_zmalloc "
         "bfd_realloc uv__malloc uv__calloc uv__realloc uv__strdup R_chk_calloc R_chk_realloc "
-        "Tcl_Alloc TclpAlloc zmalloc zcalloc zrealloc my_malloc ngx_alloc ngx_calloc";
+        "Tcl_Alloc TclpAlloc TclpRealloc zmalloc zcalloc zrealloc zstrdup zmalloc_usable "
+        "zcalloc_usable zrealloc_usable ztrymalloc_usable ztrycalloc_usable ztryrealloc_usable "
+        "my_malloc ngx_alloc ngx_calloc objc_malloc objc_calloc objc_realloc caml_stat_alloc "
+        "caml_stat_alloc_noexc caml_stat_resize caml_stat_strdup _PyObject_Malloc "
+        "debug_xalloc debug_xcalloc debug_xrealloc pa_xmalloc pa_xmalloc0 pa_xrealloc pa_xstrdup "
+        "lsx_realloc xmlStrdup xmlStrndup ruby_strdup dbus_malloc dbus_malloc0 dbus_realloc "
+        "_dbus_strdup lt__memdup e_malloc zalloc zshcalloc ztrdup";
     return is_listed(name, names);
 }
 
@@ -127,8 +133,7 @@ public:
         if (bare.empty() || is_listed(bare, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
-        // A '*' elsewhere would be part of the name, and the pattern would fit nothing.
-        if (bare.starts_with("*") || (bare.contains("/") && bare.contains("*"))) {
+        if (has_star_inside(bare)) {
             return "library_frames: a '*' is only allowed at the end of a function's name; "
                    "write a folder as \"parts/\"";
         }
@@ -192,6 +197,15 @@ private:
             if (fits) return true;
         }
         return false;
+    }
+
+    // Whether there is a '*' that neither ends a function's name nor is an operator's: it would be
+    // part of the name, and the pattern would fit nothing.
+    static bool has_star_inside(text pattern) noexcept {
+        const std::size_t star = pattern.find('*');
+        if (star == no_position) return false;
+        if (star == 0 || pattern.contains("/")) return true;
+        return star + 1 != pattern.size() && !pattern.substr(0, star).ends_with("operator");
     }
 
     static bool fits_file(text pattern, text file) noexcept {

@@ -31,15 +31,15 @@ namespace symbolize {
 // word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
-        if (file.text_at(at - 2) != "operator" || file.text_at(at - 1) != "new") continue;
+        if (!file.is_at(at - 2, "operator") || !file.is_at(at - 1, "new")) continue;
         std::size_t open = at;
-        while (open < before && file.text_at(open) != "(") ++open;
+        while (open < before && !file.is_at(open, "(")) ++open;
         const std::size_t close = file.partner(open);
         if (close <= open || close + 1 >= before) continue;
         const text behind = file.text_at(close + 1);
         if (behind != "{" && !is_word(behind)) continue;
         std::size_t end = open + 1;
-        while (end < close && file.text_at(end) != ",") ++end;
+        while (end < close && !file.is_at(end, ",")) ++end;
         return file.text_at(end - 1);
     }
     return {};

@@ -30,6 +30,7 @@
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/new_in_macro.hpp>
+#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
@@ -94,7 +95,7 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
         const text token = file.text_at(at - 1);
         if (is_listed(token, "; {") || token == "new") return token == "new";
         if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
-        if (token == "}") return file.text_at(at) == ",";                  // member{...},
+        if (token == "}") return file.is_at(at, ",");                      // member{...},
     }
     return true;
 }
@@ -105,13 +106,13 @@ inline const new_expression* implied_by_constructor(const source_outline& file, 
     const text token = file.text_at(at);
     if (token == name) {
         std::size_t open = class_body(file, at);
-        if (open == 0 && file.text_at(at + 1) == "::") {
+        if (open == 0 && file.is_at(at + 1, "::")) {
             open = body_of_class(file, name);
         }
         return open != 0 ? member_initialiser(file, open) : nullptr;
     }
     const std::size_t brace = token == "{" ? at : at + 1;
-    if (!is_listed(token, ") {") || file.text_at(brace) != "{" || has_new_before(file, brace)) {
+    if (!is_listed(token, ") {") || !file.is_at(brace, "{") || has_new_before(file, brace)) {
         return nullptr;
     }
     const std::size_t open = body_of_class(file, name);
@@ -136,9 +137,9 @@ inline const new_expression* default_argument(const source_outline& file, text c
 // The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
 // in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
-    if (file.text_at(at) == ")") at = file.partner(at);
-    if (at > 0 && file.text_at(at) == "(") --at;
-    while (file.text_at(at + 1) == "::") at += 2;  // clang: the first
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
     const text name = file.text_at(at);
     if (!is_word(name) || file.is_macro(name)) return {};
     if (file.has_new_in_default(name)) return name;
@@ -169,9 +170,10 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
     } else if (shown == nullptr) {
         bool is_all = false;
-        type = type_of_macro(scratch, *file, at, function, knowledge, is_all);
+        bool is_array = false;
+        type = type_of_macro(scratch, *file, at, function, knowledge, is_all, is_array);
         if (!type.empty() && is_all) {
-            answer = {names.made(type), type_evidence::source_text};
+            answer = {names.made(type), type_evidence::source_text, is_array};
             return;
         }
     }

@@ -45,13 +45,6 @@ struct local_name {
     std::size_t end = 0;
 };
 
-// The name of the variable in `decltype(v)` at `at`; "" if the text is something else.
-inline text variable_of_decltype(const source_outline& file, std::size_t at) noexcept {
-    const bool is_one = file.text_at(at) == "decltype" && file.text_at(at + 1) == "(" &&
-                        is_word(file.text_at(at + 2)) && file.text_at(at + 3) == ")";
-    return is_one ? file.text_at(at + 2) : text{};
-}
-
 enum class block_kind { of_function, of_class, of_namespace };
 
 // What the brace at `open` opens.
@@ -72,12 +65,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
                               text name) {
     local_name found;
     found.at = at;
-    const bool is_typedef = file.text_at(at) == "typedef";
+    const bool is_typedef = file.is_at(at, "typedef");
     if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
-    while (end < before && file.text_at(end) != ";") {
-        if (file.text_at(end) == "[" || (is_typedef && file.text_at(end) == "(")) {
+    while (end < before && !file.is_at(end, ";")) {
+        if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
             is_simple = false;
         }
         ++end;
@@ -88,7 +81,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
         found.end = end - 1;
-    } else if (previous == "using" && file.text_at(at + 1) == "=") {
+    } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;
         found.end = end;
     } else {
@@ -102,12 +95,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
 
 // The `{` of the class whose name stands at `at`; 0: it is no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
+    if (at == 0 || !file.is_any_at(at - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (is_listed(file.text_at(i), "; ( ) = >")) {
-            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
+        if (file.is_any_at(i, "; ( ) = >")) {
+            if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
         }
-        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
+        if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
     }
     return 0;
 }

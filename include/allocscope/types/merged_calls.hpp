@@ -21,6 +21,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
@@ -50,7 +51,7 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
         const text token = file.text_at(at);
         if (is_listed(token, "struct class union namespace ]")) return false;
         const bool leaves = token == "}" && file.partner(at) < first.begin;
-        if (leaves && !is_listed(file.text_at(at + 1), "else case default } return")) return false;
+        if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
     }
     return is_sure;
 }
@@ -59,8 +60,8 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
 inline text own_word(const source_outline& file, const new_expression& expression) {
     text own;
     for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
-        if (file.text_at(at) == "<") break;
-        if (is_word(file.text_at(at))) own = file.text_at(at);
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
     }
     return own;
 }

@@ -36,6 +36,7 @@
 #include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/template_scopes.hpp>
+#include <allocscope/types/written_new.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
@@ -43,37 +44,6 @@
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
-
-// Positions are indices of tokens.
-struct new_expression {
-    std::size_t begin = 0;       // of `new`, or of the `::` before it
-    std::size_t last = 0;        // the token that g++ names
-    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
-    std::size_t type_begin = 0;  // the type, without the bounds of an array
-    std::size_t type_end = 0;
-    std::size_t scope = 0;  // its scope in template_scopes
-    bool has_initialiser = false;
-    bool has_type = false;  // false: it cannot be read
-    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
-    // is a type; a variable in `new auto(x)`.
-    bool is_of_value = false;
-    bool is_of_variable = false;
-    bool is_request = false;  // it asks for bytes: `operator new(n * sizeof(T))`
-    std::size_t callee = 0;   // the function that has it as a default argument; 0: none has
-};
-
-// The last token of an expression, and the number of the expression.
-struct expression_end {
-    std::uint32_t token;
-    std::uint32_t number;
-};
-
-// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
-struct name_declaration {
-    std::uint32_t at;        // the token of the name, or of `typedef`
-    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
-};
 
 class source_outline {
 public:
@@ -104,6 +74,11 @@ public:
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
     // "" after the last token, and before the first one.
     text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
+    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
+    // code has hundreds of these calls.
+    bool is_at(std::size_t at, const char* wanted) const noexcept;
+    bool is_any_at(std::size_t at, const char* words) const noexcept;
+    bool is_word_at(std::size_t at) const noexcept;
 
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
@@ -292,7 +267,7 @@ private:
                                                    ? class_name | template_name
                                                    : class_name);
                     read_definition(name);
-                    if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
+                    if (is_any_at(name + 1, "{ : final")) see_class(name);
                 }
                 break;
             case 'e':
@@ -314,8 +289,8 @@ private:
 
     // `struct alignas(64) name`, `struct [[deprecated]] name`.
     std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_listed(text_at(at), "alignas __attribute__ [")) {
-            const std::size_t open = text_at(at) == "[" ? at : at + 1;
+        while (is_any_at(at, "alignas __attribute__ [")) {
+            const std::size_t open = is_at(at, "[") ? at : at + 1;
             if (open >= tokens().size() || partners_[open] <= open) return at;
             at = partners_[open] + 1;
         }
@@ -325,24 +300,24 @@ private:
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
     // `name = other;`.
     void read_definition(std::size_t at) {
-        if (!is_word(text_at(at))) return;
+        if (!is_word_at(at)) return;
         const text behind = text_at(at + 1);
         if (is_listed(behind, "{ : = :: final")) add_meaning(text_at(at), defined_name);
         // `namespace a::b {`
-        for (; text_at(at + 1) == "::" && is_word(text_at(at + 2)); at += 2) {
+        for (; is_at(at + 1, "::") && is_word_at(at + 2); at += 2) {
             add_meaning(text_at(at + 2), defined_name);
         }
     }
 
     void read_new(std::size_t at) {
         const text before = text_before(at);
-        if (before == "operator") read_request(at - 1, text_at(at + 1) == "[" ? at + 3 : at + 1);
+        if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
         found.begin = before == "::" ? at - 1 : at;
         std::size_t next = at + 1;
         std::size_t behind = 0;
-        if (text_at(next) == "(") {
+        if (is_at(next, "(")) {
             const std::size_t close = partners_[next];
             if (close == 0) return;
             const text follows = text_at(close + 1);
@@ -351,7 +326,10 @@ private:
                 behind = read_type(close + 1, found);
             } else {  // new (T)
                 const std::size_t type_end = read_type(next + 1, found);
-                found.has_type = found.has_type && type_end == close && follows != "(";
+                const bool is_whole = type_end == close || is_declarator(type_end, close);
+                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
+                found.has_type =
+                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
                 found.last = close;
                 behind = close + 1;
             }
@@ -368,15 +346,31 @@ private:
         keep(found);
     }
 
+    // Whether the brackets that close at `close` are those of a type, although `(` follows:
+    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
+    bool is_no_place(std::size_t close) const {
+        const text last = text_at(close - 1);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+    }
+
+    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
+    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
+    bool is_declarator(std::size_t at, std::size_t close) const {
+        const std::size_t inner = is_at(at, "(") ? partners_[at] : 0;
+        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        const std::size_t bound = is_at(inner - 1, "]") ? partners_[inner - 1] : inner;
+        return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
+    }
+
     // Reads a call whose first argument is the size of a type, or a multiple of it.
     void read_request(std::size_t begin, std::size_t open) {
-        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
+        const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
         new_expression found;
-        for (std::size_t at = open + 1; at < close && text_at(at) != ","; ++at) {
+        for (std::size_t at = open + 1; at < close && !is_at(at, ","); ++at) {
             const text token = text_at(at);
             if (token == "sizeof") {
                 ++at;
-                if (found.has_type || text_at(at) != "(") return;
+                if (found.has_type || !is_at(at, "(")) return;
                 if (read_type(at + 1, found) != partners_[at]) return;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 return;
@@ -409,12 +403,26 @@ private:
         }
     }
 
+    // Finds the function around the expression.
+    void see_function(new_expression& found) const {
+        for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
+            std::size_t close = blocks_[i - 1] - std::size_t{1};
+            while (is_any_at(close, "const noexcept override final")) --close;
+            const std::size_t open = is_at(close, ")") ? partners_[close] : 0;
+            if (open == 0 || !is_word_at(open - 1)) continue;
+            if (is_any_at(open - 1, "if for while switch catch")) continue;
+            found.function = open - 1;
+            found.outer = i > 1 ? blocks_[i - 2] : 0;
+        }
+    }
+
     ALLOCSCOPE_INLINE void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
 
     void keep(new_expression& found) {
+        see_function(found);
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
@@ -430,7 +438,7 @@ private:
 
     bool is_allocating_placement(std::size_t open, std::size_t close) const {
         for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (text_at(i) == "nothrow" || text_at(i) == "align_val_t") return true;
+            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
         }
         return false;
     }
@@ -454,9 +462,10 @@ private:
                 break;
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
-                is_readable = word == "decltype" && text_at(at + 3) == ")";
+                is_readable = word == "decltype" && is_at(at + 1, "(") &&
+                              behind_variable(tokens(), at + 2) == partners_[at + 1];
                 found.last = at;
-                if (word == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
+                if (word == "decltype" && is_at(at + 1, "(")) at = partners_[at + 1];
                 if (at == 0) return found.last + 1;
                 value = found.last + 1;
             } else if (is_listed(word, "struct class union enum typename")) {
@@ -470,13 +479,13 @@ private:
                 return at;
             }
         }
-        for (; text_at(at) == "*" || text_at(at) == "&" || text_at(at) == "const"; ++at) {
+        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
             found.last = at;
         }
         found.type_end = at;
-        found.has_type = is_readable;
+        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
         if (value != 0 && !is_readable) read_value(value, found);
-        while (text_at(at) == "[" && partners_[at] != 0) {
+        while (is_at(at, "[") && partners_[at] != 0) {
             at = partners_[at];
             found.last = at++;
         }
@@ -485,34 +494,37 @@ private:
 
     // Reads the value in the brackets at `open`.
     void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
-        if (close == 0 || is_listed(text_at(close + 1), "[ * &")) return;
+        const std::size_t close = is_any_at(open, "( {") ? partners_[open] : 0;
+        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
+        found.type_begin = open + 1;
+        found.type_end = close;
+        found.is_of_variable = behind_variable(tokens(), open + 1) == close;
+        found.has_type = found.is_of_variable;
+        if (found.is_of_variable) return;
         new_expression inner;
         std::size_t at = open + 1;
         while (builtin_type{}.take(text_at(at))) ++at;
         if (at == open + 1) at = read_qualified_name(at, inner);
-        if (at == 0) return;
-        const bool has_brackets = text_at(at) == "(" || text_at(at) == "{";
-        found.is_of_value = has_brackets && partners_[at] != 0 && partners_[at] + 1 == close;
-        found.is_of_variable = at == close && at == open + 2;
-        found.has_type = found.is_of_value || found.is_of_variable;
-        found.type_begin = open + 1;
+        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
+        if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
+        found.is_of_value = true;
+        found.has_type = true;
         found.type_end = at;
     }
 
     // Returns 0 if the name cannot be read.
     std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
-        if (text_at(at) == "::") ++at;
+        if (is_at(at, "::")) ++at;
         for (;;) {
-            if (!is_word(text_at(at))) return 0;
+            if (!is_word_at(at)) return 0;
             found.last = at++;
-            if (text_at(at) == "<") {
+            if (is_at(at, "<")) {
                 at = skip_angle_tokens(tokens(), partners_, at);
                 if (at == 0) return 0;
             }
-            if (text_at(at) != "::") return at;
+            if (!is_at(at, "::")) return at;
             ++at;
-            if (text_at(at) == "template") ++at;
+            if (is_at(at, "template")) ++at;
         }
     }
 
@@ -520,18 +532,18 @@ private:
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
         const text after = text_at(at + 2);
-        if (next == "namespace" && after == "std" && text_at(at + 3) == ";") {
+        if (next == "namespace" && after == "std" && is_at(at + 3, ";")) {
             uses_namespace_std_ = true;
         }
-        if (next == "std" && after == "::" && text_at(at + 4) == ";") {
+        if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
         if (after != "=") return;
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
-            if (text_at(i) == ";") break;
-            if (text_at(i) == "decltype") add_meaning(next, expression_alias_name);
+            if (is_at(i, ";")) break;
+            if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
     }
 
@@ -540,8 +552,13 @@ private:
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (text_at(i) != ";") continue;
-            add_meaning(text_at(i - 1), meaning);
+            if (!is_at(i, ";")) continue;
+            std::size_t name = i - 1;
+            while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
+                const std::size_t open = partners_[name];
+                name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
+            }
+            add_meaning(text_at(name), meaning);
             declare(text_at(i - 1), at);
             return;
         }
@@ -562,6 +579,18 @@ private:
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
+
+ALLOCSCOPE_NOINLINE bool source_outline::is_at(std::size_t at, const char* wanted) const noexcept {
+    return text_at(at) == wanted;
+}
+ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
+                                                   const char* words) const noexcept {
+    return is_listed(text_at(at), words);
+}
+
+ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
+    return is_word(text_at(at));
+}
 
 }  // namespace symbolize
 

@@ -41,19 +41,23 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     list<text> parameters{memory};
     list<text> arguments{memory};
     std::size_t next = 0;
+    bool has_pack = false;
     if (macro->rest.starts_with("(")) {
-        const bool is_call = file.text_at(at + 1) == "(";
+        const bool is_call = file.is_at(at + 1, "(");
         const std::size_t close = is_call ? file.partner(at + 1) : 0;
         if (close == 0) return {};
         for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
             const text word = spelling_at(body.tokens, next);
             if (is_word(word)) parameters.push_back(word);
+            if (word == "." && !has_pack) parameters.push_back("__VA_ARGS__");
+            has_pack = has_pack || word == ".";
         }
         ++next;
         const char* begin = nullptr;
         for (std::size_t i = at + 2; i <= close; ++i) {
             const text token = file.text_at(i);
-            if (i == close || token == ",") {
+            const bool is_in_pack = has_pack && arguments.size() + 1 == parameters.size();
+            if (i == close || (token == "," && !is_in_pack)) {
                 const text last = file.text_at(i - 1);
                 const char* const end = last.data() + last.size();
                 arguments.push_back(
@@ -72,7 +76,10 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
         if (word == "#" || file.is_macro(word)) return {};
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
-        if (i < parameters.size() && i >= arguments.size()) return {};
+        if (i < parameters.size() && i >= arguments.size()) {
+            if (!has_pack) return {};
+            continue;
+        }
         made << (i < parameters.size() ? arguments[i] : word) << ' ';
     }
     return made.view();
@@ -88,7 +95,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
-            i > 1 && is_listed(word, "string wstring") && made.text_at(i - 2) == "std";
+            i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind(knowledge.context, word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
@@ -103,9 +110,9 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
 // is set if the macro writes nothing else, so that nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
-                          bool& is_all) {
-    for (int i = 0; i < 2; ++i) {  // MAKE(T) and MAKE(T)()
-        if (file.text_at(at) == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+                          bool& is_all, bool& is_array) {
+    for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
+        if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
@@ -115,8 +122,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
+    is_array = made.is_at(only.type_end, "[");
     std::size_t bound = only.type_end;  // `[n]`
-    while (made.text_at(bound) == "[") bound += 3;
+    while (made.is_at(bound, "[")) bound += 3;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
         const bool is_in_type = i >= only.begin && i < bound;

@@ -1,12 +1,15 @@
-// only_new.hpp - moves a call from the declaration of a function to the only `new` in its body.
+// only_new.hpp - moves a call from the declaration of a function to the only `new` that it reaches.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for a function whose code is that of another one
 // Threads:  one
-// Memory:   of the source_cache
+// Memory:   of the source_cache and of read_names
 //
 //     static b* make_b() {         // declared here
 //         return fill(new b);      // the call is moved here
+//     }
+//     static c* make_c() {
+//         return make<c>();        // to the `new T` in make, which is then the frame's function
 //     }
 
 #ifndef ALLOCSCOPE_TYPES_ONLY_NEW_HPP
@@ -15,12 +18,18 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/called_name.hpp>
+#include <allocscope/types/declared_variable.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/placed_new.hpp>
+#include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
+#include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
@@ -29,34 +38,121 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The brace that opens the body of the function that is declared on `line`; 0: not certain.
-inline std::size_t body_below(const source_outline& file, int line) {
-    bool has_parameters = false;
-    for (std::size_t at = file.token_from(line, 0); at < file.tokens().size(); ++at) {
+// The brace that opens the body of the function `name` that is declared on `line`; 0: not certain.
+inline std::size_t body_below(const source_outline& file, int line, text name) {
+    std::size_t at = file.token_from(line, 0);
+    const std::size_t next_line = file.token_from(line + 1, 0);
+    while (at < next_line && (file.text_at(at) != name || !file.is_at(at + 1, "("))) ++at;
+    if (at >= next_line || file.partner(at + 1) == 0) return 0;
+    for (at = file.partner(at + 1) + 1; at < file.tokens().size(); ++at) {
         const text token = file.text_at(at);
-        if (token == "{") return has_parameters ? at : 0;
+        if (token == "{") return at;
         if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
-        if (token != "(") continue;
-        has_parameters = true;
-        if (file.partner(at) <= at) return 0;
-        at = file.partner(at);
+        if (token == "(" && file.partner(at) != 0) at = file.partner(at);
     }
     return 0;
 }
 
-// Moves a frame that is at the declaration of its function, if the function itself asked for the
-// memory.
-inline void find_only_new(code_frame& frame, source_cache& sources) {
+// A frame is moved only if its function has one request for memory: a `new`, a macro with a `new`,
+// or a call of a function of the same file that has one.
+class only_request {
+public:
+    ALLOCSCOPE_INLINE only_request(read_names& names, const source_outline& file,
+                                   const type_knowledge& knowledge)
+        : names_(names), file_(file), knowledge_(knowledge) {}
+
+    // Moves the frame to the only request in the block that opens at `open`. Does nothing if there
+    // are others, or none that is certain. `is_own`: the block asks by itself, not by a call.
+    void move(code_frame& frame, std::size_t open, bool is_own) {
+        std::size_t place = 0;
+        std::size_t called = 0;
+        for (std::size_t at = open + 1; at < file_.partner(open); ++at) {
+            const new_expression* expression = file_.expression_at(at);
+            const macro_line* macro = file_.definition_of(file_.text_at(at));
+            const bool is_macro = macro != nullptr && macro->rest.contains("new ");
+            const bool begins = expression != nullptr && expression->begin == at;
+            if (!begins && !is_macro) {
+                if (has_hidden_new(file_, at, at + 1)) return;
+                read_call(frame, at, called);
+                continue;
+            }
+            if (place != 0) return;
+            place = begins ? expression->last : at;
+            if (begins) at = expression->is_request ? file_.partner(place) : expression->type_begin;
+        }
+        const bool is_called = place == 0;
+        if (is_called) place = called;
+        if (place == 0 || place == unclear || (called != 0 && !is_called && !is_own)) return;
+        if (is_called) frame.function = function_;
+        frame.line = file_.tokens()[place].line;
+        frame.column = file_.tokens()[place].column;
+        frame.is_nearby = false;
+    }
+
+private:
+    static constexpr std::size_t unclear = ~std::size_t{0};
+
+    // If a function with a `new` is called at `at`, sets `found` to the place of the `new` and
+    // function_ to the function with its arguments; if several may be meant, `found` to `unclear`.
+    void read_call(const code_frame& frame, std::size_t at, std::size_t& found) {
+        const text name = file_.text_at(at);
+        const bool is_last = is_word(name) && !file_.is_at(at + 1, "::");
+        const std::size_t behind = is_last ? file_.behind_name(at) : 0;
+        if (behind == 0 || !file_.is_at(behind, "(")) return;
+        if (file_.has_new_in_default(name)) found = unclear;
+        text whole = name;
+        std::size_t begin = 0;
+        std::size_t end = file_.tokens().size();
+        const std::size_t first = file_.is_at(at - 1, "::") ? begin_of_type(file_, at + 1) : 0;
+        if (first != 0) {
+            const text scope = spelled(frame, at, first, at - 1);
+            whole = joined(names_.memory(), scope, "::", name);
+            begin = body_of_class(file_, own_name_of(names_.of(scope)));
+            if (begin != 0) end = file_.partner(begin);
+        }
+        std::size_t place = 0;
+        const list<new_expression>& all = file_.expressions();
+        for (std::size_t i = file_.first_from(begin); i < all.size() && all[i].begin < end; ++i) {
+            if (is_meant(all[i], name, at)) place = place != 0 ? unclear : all[i].last;
+        }
+        if (place == 0) return;
+        const bool is_clear = !whole.starts_with("::") && !file_.is_any_at(at - 1, ". ->");
+        found = found == 0 && is_clear ? place : unclear;
+        function_ = whole;
+        if (behind == at + 1) return;
+        const text arguments = spelled(frame, at, at + 2, behind - 1);
+        function_ = joined(names_.memory(), whole, "<", arguments, ">");
+    }
+
+    text spelled(const code_frame& frame, std::size_t at, std::size_t begin, std::size_t end) {
+        return names_.made(spelled_at(names_, frame, file_, at, begin, end, knowledge_));
+    }
+
+    // Whether the function around an expression is one that a call of `name` at `at` may mean: a
+    // member of another class has that before it.
+    bool is_meant(const new_expression& expression, text name, std::size_t at) const {
+        if (expression.function == 0 || file_.text_at(expression.function) != name) return false;
+        const std::size_t outer = expression.outer;
+        const bool is_around = outer < at && at < file_.partner(outer);
+        return is_around || file_.is_at(at - 1, "::") ||
+               kind_of_block(file_, outer) != block_kind::of_class;
+    }
+
+    read_names& names_;
+    const source_outline& file_;
+    const type_knowledge& knowledge_;
+    text function_;  // which has the request, if the block calls it
+};
+
+// Moves a frame that is at the declaration of its function, if the function itself, or what was
+// inlined into it, asked for the memory. `knowledge` is about that function;
+// `is_own`: the function itself asked.
+inline void find_only_new(read_names& names, code_frame& frame, source_cache& sources,
+                          const type_knowledge& knowledge, bool is_own) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;
-    const std::size_t open = body_below(*file, frame.line);
-    const std::size_t close = open != 0 ? file->partner(open) : 0;
-    const list<new_expression>& all = file->expressions();
-    const std::size_t first = file->first_from(open);
-    const auto is_inside = [&](std::size_t i) { return i < all.size() && all[i].begin < close; };
-    if (!is_inside(first) || is_inside(first + 1) || has_hidden_new(*file, open, close)) return;
-    frame.line = file->tokens()[all[first].begin].line;
-    frame.is_nearby = false;
+    const std::size_t open = body_below(*file, frame.line, own_name_of(names.of(frame.function)));
+    if (open != 0) only_request{names, *file, knowledge}.move(frame, open, is_own);
 }
 
 }  // namespace symbolize

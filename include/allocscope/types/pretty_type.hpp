@@ -97,10 +97,24 @@ inline text decayed(text type) noexcept {
 inline text result_of_trait(text type) noexcept {
     const text start = listed_start(
         type,
-        "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay<");
+        "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay< "
+        "std::remove_reference_t< std::remove_reference< std::remove_pointer_t< "
+        "std::remove_pointer< std::remove_const_t< std::remove_const< std::remove_cv_t< "
+        "std::remove_cv<");
     if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return {};
     if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
-    return decayed(type.substr(start.size(), type.size() - start.size() - 1));
+    text of = type.substr(start.size(), type.size() - start.size() - 1);
+    if (start.contains("reference")) {
+        while (of.ends_with("&")) of.remove_suffix(1);
+    } else if (start.contains("pointer")) {
+        of = without_const(of);
+        if (of.ends_with("*")) of.remove_suffix(1);
+    } else if (start.contains("remove_c") && !start.contains("ref")) {
+        return of.contains("volatile") ? text{} : without_const(of);
+    } else {
+        of = decayed(of);
+    }
+    return of;
 }
 
 class type_printer {

@@ -252,6 +252,15 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling : text{};
 }
 
+// The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
+inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
+    if (is_listed(spelling_at(tokens, at), "* &")) ++at;
+    while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
+        at += 2;
+    }
+    return at + 1;
+}
+
 // Index of the first token at or after a line and column.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
                                              int column) noexcept {

@@ -18,7 +18,6 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -29,9 +28,11 @@
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
+#include <allocscope/types/type_knowledge.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -40,88 +41,16 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// True if something in [begin, end) might call operator new at the same position: `operator`, or a
-// possible macro with a `new` inside, by naming convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
-        const text word = file.text_at(i);
-        if (!is_word(word)) continue;
-        if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = file.text_at(i + 1) == "(";
-        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
-        if (is_call && is_upper && word.size() > 1) return true;
-    }
-    return false;
+// The type of a literal without a suffix, or with f; "": another one.
+inline text type_of_literal(text token) noexcept {
+    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
+    if (token[0] == '"') return "const char*";
+    const std::size_t end = token.find_first_not_of("0123456789.");
+    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    const bool is_real = token.contains(".");
+    if (end == no_position) return is_real ? "double" : "int";
+    return is_real && token.ends_with("f") ? "float" : "";
 }
-
-// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
-// "(". Finds the only such new-expression in that call.
-inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.text_at(only->begin - 1);
-    return before == "(" || before == "," ? only : nullptr;
-}
-
-// Without a column: the only new-expression that begins or ends on the line.
-inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
-}
-
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
-    if (column <= 0) return find_on_line(file, line);
-    const source_token* token = file.token_at(line, column);
-    if (token == nullptr) return nullptr;
-    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
-    if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
-}
-
-enum class name_kind {
-    unknown,
-    type,           // or a namespace
-    class_template  // without arguments it is not the name of a type
-};
-
-// What the debug information around the frame says about types.
-struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
-    void* context = nullptr;
-    // What the name means in `function`, which is given by its qualified name: the name with its
-    // scopes; "" if that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
-    // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
-    std::uint64_t (*bytes)(void* context, text name) = nullptr;
-    // What a name stands for in the frame's function: a template parameter, an alias, or a member
-    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
-    // there is no such information.
-    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
-    // Whether the frame's function has, for a place in the source, code that calls the same as the
-    // frame. Null: that is not known.
-    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-};
 
 // Spells the type of a new-expression. Template parameters are replaced by the arguments in the
 // name of the frame's function.
@@ -149,17 +78,35 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
+        const text type = expression_.has_type ? written() : text{};
+        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+    }
+
+    text written() const {
         const text own = own_name();
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(type_of_variable(expression_.type_begin, 0));
+            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value && !is_certain_type(own) && !is_standard_class(own)) return {};
         text_out type{memory_};
-        if (!write(type, expression_.type_begin, expression_.type_end, 0) || is_doubtful(own)) {
+        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return of_values();
+        return is_doubtful(own) ? text{} : type.view();
+    }
+
+    // The compiler has deduced the type of p in `auto* p = new box{1};`.
+    text of_auto_pointer() const {
+        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
+        std::size_t before = name;
+        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
+        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
+        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
             return {};
         }
-        return type.view();
+        text type = decayed(described(file_.text_at(name), asked_name::variable));
+        if (!type.ends_with("*")) return {};
+        type.remove_suffix(1);
+        return type;
     }
 
     // The same for tokens of a declaration before the place.
@@ -172,7 +119,7 @@ public:
     // "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
-        if (!expression_.has_initialiser || file_.text_at(open) != "(") return {};
+        if (!expression_.has_initialiser || !file_.is_at(open, "(")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
@@ -189,7 +136,7 @@ public:
         path << '<';
         const std::size_t close = file_.partner(open);
         std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (is_listed(file_.text_at(close - 1), ") }")) end = file_.partner(close - 1);
+        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
         text_out first{memory_};
         text argument;
         int depth = 0;  // of angle brackets
@@ -222,8 +169,8 @@ private:
     text own_name() const {
         text own;
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (file_.text_at(i) == "<") break;
-            if (is_word(file_.text_at(i))) own = file_.text_at(i);
+            if (file_.is_at(i, "<")) break;
+            if (file_.is_word_at(i)) own = file_.text_at(i);
         }
         return own;
     }
@@ -234,7 +181,7 @@ private:
     }
 
     bool is_standard_class(text own) const {
-        return file_.text_at(expression_.type_begin) == "std" &&
+        return file_.is_at(expression_.type_begin, "std") &&
                (is_standard_template(own) || is_listed(own, "string wstring"));
     }
 
@@ -256,7 +203,7 @@ private:
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (file_.text_at(at) == "*" && file_.text_at(at - 1) == name) return true;
+            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
         return false;
     }
@@ -267,16 +214,21 @@ private:
         for (std::size_t i = begin; i < end; ++i) {
             text word = file_.text_at(i);
             if (word == "template") continue;
+            if (word == "[" && file_.is_at(i - 1, "*") && file_.is_at(i - 2, "(")) {
+                i = file_.partner(i);  // `new (int (*[2])(char))` makes pointers
+                continue;
+            }
             if (word == "decltype") {
-                if (variable_of_decltype(file_, i).empty()) return false;
-                word = type_of_variable(i + 2, depth);
+                const std::size_t close = file_.partner(i + 1);
+                if (behind_variable(file_.tokens(), i + 2) != close) return false;
+                word = type_of_value(i + 2, close, depth);
                 if (word.empty()) return false;
-                i += 3;
+                i = close;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && file_.text_at(i - 1) == "::";
+                const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
                 const bool is_pack =
-                    i + 3 < end && file_.text_at(i + 1) == "." && !is_inner && is_parameter(word);
+                    i + 3 < end && file_.is_at(i + 1, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
                     word = meaning_of(word, false, true);
                     i += 3;
@@ -285,7 +237,7 @@ private:
                     is_of_library = false;
                 } else if (!is_inner) {
                     const std::size_t outer = class_around(i, begin, depth);
-                    const bool has_arguments = i + 1 < end && file_.text_at(i + 1) == "<";
+                    const bool has_arguments = i + 1 < end && file_.is_at(i + 1, "<");
                     word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
@@ -306,14 +258,66 @@ private:
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
+    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
+    // of std::optional.
+    text of_values() const {
+        const std::size_t name = expression_.type_begin + 2;
+        const std::size_t open = expression_.type_end;
+        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
+                            file_.is_any_at(name, "pair tuple optional");
+        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
+        text_out type{memory_};
+        type << "std::" << file_.text_at(name) << '<';
+        std::size_t count = 0;
+        for (std::size_t at = open + 1; at < close; ++at, ++count) {
+            const std::size_t behind = behind_variable(file_.tokens(), at);
+            if (behind != close && !file_.is_at(behind, ",")) return {};
+            const text value = decayed(type_of_value(at, behind, 0));
+            // These take the place of a value, or are copied.
+            const bool is_other = value.contains("std::allocator_arg_t") ||
+                                  (count == 0 && value.starts_with("std::optional<"));
+            if (value.empty() || is_other) return {};
+            type << (count == 0 ? "" : ", ") << value;
+            at = behind;
+        }
+        type << '>';
+        const bool is_optional = file_.is_at(name, "optional");
+        const bool is_whole = is_optional ? count == 1 : count > 1;
+        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
+    }
+
+    // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
+    text type_of_value(std::size_t begin, std::size_t end, int depth) const {
+        if (file_.is_at(begin, "*")) {
+            text type = decayed(type_of_value(begin + 1, end, depth));
+            if (!type.ends_with("*")) return {};
+            type.remove_suffix(1);
+            return joined(memory_, type, "&");
+        }
+        const bool is_pointer = file_.is_at(begin, "&");
+        if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
+        if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        text_out path{memory_};
+        for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+            if (file_.is_macro(file_.text_at(i))) return {};
+            path << file_.text_at(i);
+        }
+        text type = described(path.view(), asked_name::variable);
+        if (type.empty() || !is_pointer) return type;
+        while (type.ends_with("&")) type.remove_suffix(1);
+        return joined(memory_, type, "*");
+    }
+
     // The type of the variable that is named at `at`, from the debug information or else from the
     // source.
     text type_of_variable(std::size_t at, int depth) const {
+        const text literal = type_of_literal(file_.text_at(at));
+        if (!literal.empty()) return literal;
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
         const declared_variable found = find_variable(file_, at);
         if (!found.is_known()) return {};
-        if (file_.text_at(found.begin) == "auto") return argument_for_auto(found);
+        if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
@@ -324,20 +328,19 @@ private:
         if (!is_plain || name_.components.empty()) return {};
         std::size_t before = 0;
         std::size_t open = parameter.begin;
-        while (--open > 0 && file_.text_at(open) != "(") {
-            if (file_.text_at(open) == "auto") ++before;
-            if (is_listed(file_.text_at(open), "; { }")) return {};
+        while (--open > 0 && !file_.is_at(open, "(")) {
+            if (file_.is_at(open, "auto")) ++before;
+            if (file_.is_any_at(open, "; { }")) return {};
         }
         std::size_t count = before;
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
-            if (file_.text_at(i) == "auto") ++count;
+            if (file_.is_at(i, "auto")) ++count;
         }
         // If the place is in another lambda or a class inside this one, the function is the inner
         // one's.
         for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
-            const bool is_lambda =
-                file_.text_at(i) == "]" && is_listed(file_.text_at(i + 1), "( {");
-            if (is_lambda || is_listed(file_.text_at(i), "struct class union")) return {};
+            const bool is_lambda = file_.is_at(i, "]") && file_.is_any_at(i + 1, "( {");
+            if (is_lambda || file_.is_any_at(i, "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
         const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
@@ -358,7 +361,7 @@ private:
     // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
-        const bool has_arguments = at + 1 < end && file_.text_at(at + 1) == "<";
+        const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local =
@@ -382,12 +385,11 @@ private:
         std::size_t last = at;
         text_out path{memory_};
         path << file_.text_at(at);
-        while (last + 2 < end && file_.text_at(last + 1) == "::" &&
-               is_word(file_.text_at(last + 2))) {
+        while (last + 2 < end && file_.is_at(last + 1, "::") && file_.is_word_at(last + 2)) {
             last += 2;
             path << "::" << file_.text_at(last);
         }
-        if (last + 1 < end && file_.text_at(last + 1) == "<") return {};
+        if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
         asked_name wanted = asked_name::type;
         if (is_parameter(file_.text_at(at))) {
             for (const template_header* header : headers_) {
@@ -519,7 +521,7 @@ private:
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
-            meaning.starts_with("std::") || (at > 1 && is_listed(file_.text_at(at - 2), "std pmr"));
+            meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
@@ -554,7 +556,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
-    if (expression == nullptr || !expression->has_type) return {};
+    if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
     const bool is_at_begin =

@@ -27,7 +27,7 @@ struct bird {
     int wings;
 };
 
-void* volatile kept[64];
+void* volatile kept[96];
 int kept_count = 0;
 
 __attribute__((noinline)) void keep(void* object) {
@@ -75,6 +75,19 @@ __attribute__((noinline)) void fresh_dog_and_wolf() {
     keep(new wolf);
 }
 
+// A call that was inlined is found in the source: the row is at its `new`.
+constexpr int line_of_grown = __LINE__ + 3;
+template <class T>
+__attribute__((always_inline)) inline T* grown() {
+    return new T;
+}
+__attribute__((noinline)) void grown_cat() {
+    keep(grown<cat>());
+}
+__attribute__((noinline)) void grown_dog() {
+    keep(grown<dog>());
+}
+
 // The allocation of the characters is inside of the standard library.
 constexpr int line_of_text = __LINE__ + 2;
 __attribute__((noinline)) void first_text() {
@@ -116,6 +129,8 @@ int main() {
     for (int i = 0; i < 6; ++i) made_dog();
     for (int i = 0; i < 7; ++i) fresh_cat_and_lion();
     for (int i = 0; i < 8; ++i) fresh_dog_and_wolf();
+    for (int i = 0; i < 9; ++i) grown_cat();
+    for (int i = 0; i < 5; ++i) grown_dog();
     for (int i = 0; i < 3; ++i) first_text();
     for (int i = 0; i < 4; ++i) second_text();
     const allocscope::snapshot alive = window.stats();
@@ -126,6 +141,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_made_cat + 3, "dog"), 6);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion, "lion"), 7);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_lion + 4, "wolf"), 8);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_grown, "cat"), 9);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_grown, "dog"), 5);
     ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text), 3);
     ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text + 3), 4);
 

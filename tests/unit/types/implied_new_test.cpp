@@ -113,7 +113,7 @@ TEST_CASE("implied_new: a default argument is the type where the size says so") 
 TEST_CASE("implied_new: what a macro makes is the type where the size says so") {
     const std::string make = "#define MAKE(T, ...) new T(__VA_ARGS__)  // one\n";
     CHECK(type_at_mark(make + "keep(@MAKE(part, 1, f(2)));") == "part if as large");
-    CHECK(type_at_mark(make + "keep(@MAKE(app::part));") == "app::part if as large");
+    CHECK(type_at_mark(make + "keep(@MAKE(app::part));") == "app::part");
     CHECK(type_at_mark(make + "keep(@MAKE(std::map<int, char>));") == "?");  // two arguments
     CHECK(type_at_mark(make + "keep(@MAKE(unknown));") == "?");
     CHECK(type_at_mark(make + "void f() { using part = long; @MAKE(part); }") == "?");
@@ -127,6 +127,11 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark("#define MAKE(T) (new T)\nauto* p = @MAKE(part);") == "part");
     CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part)(@);") == "part");
     CHECK(type_at_mark("#define MAKE(T) f(new T)\nauto* p = @MAKE(part);") == "part if as large");
+    CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part){@};") == "part");
+    const std::string keep = "#define KEEP(...) keep(new __VA_ARGS__)\n";
+    CHECK(type_at_mark(keep + "; @KEEP(part);") == "part if as large");
+    CHECK(type_at_mark(keep + "; @KEEP(app::part(1, 2));") == "app::part if as large");
+    CHECK(type_at_mark(keep + "; @KEEP(app::part{1, f(2, 3)});") == "app::part if as large");
     CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new T, new T)\n@TWO(part);") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new (g) T, new T)\n@TWO(part);") == "?");

@@ -97,6 +97,27 @@ constexpr place places[] = {
     {"p = (w*)@malloc(size_t{2} * n->size[i + 1] * sizeof(w));", "w"},
     {"{ w* p = @malloc(n * sizeof(w));", "w"},
     {"/* new a */ f(\"new b\"); // new c\nsink = @new d;", "d"},
+    {"keep(@new auto(3.5));", "double"},
+    {"keep(@new auto(3.5f));", "float"},
+    {"keep(@new auto('a'));", "char"},
+    {"keep(@new auto('\\n'));", "char"},
+    {"keep(@new auto(42));", "int"},
+    {"keep(@new auto(\"text\"));", "const char*"},
+    {"keep(@new auto{3.5});", "double"},
+    {"keep(@new std::pair(1, 2.0));", "std::pair<int, double>"},
+    {"keep(@new std::tuple{'a', 1, \"b\"});", "std::tuple<char, int, const char*>"},
+    {"keep(@new std::optional(1));", "std::optional<int>"},
+    {"void f(const w& v) { keep(@new std::pair(v, 1)); }", "std::pair<w, int>"},
+    {"keep(@new (void (*)(int)));", "void (*)(int)"},
+    {"keep(@new (void (*[2])(int)));", "void (*)(int)"},
+    {"keep(@new (int (w::*)(char)));", "int (w::*)(char)"},
+    {"keep(@new (int w::*)(nullptr));", "int w::*"},
+    {"keep(@new (int*)(nullptr));", "int*"},
+    {"keep(@new (unsigned char)(7));", "unsigned char"},
+    {"keep(@new (w)());", "w"},
+    {"keep(@new (pair<int, w>)(1, 2));", "pair<int, w>"},
+    {"typedef void (*run)(int);\nkeep(@new run);", "run"},
+    {"typedef int four[2][2];\nkeep(@new four);", "four"},
 };
 
 // Places where more than one type, or none, could be meant.
@@ -110,8 +131,21 @@ constexpr place silent_places[] = {
     {"keep@(malloc(30));", "?"},
     {"keep@(f(), x ? new int : 0);", "?"},
     {"keep(new @decltype(argc));", "?"},
-    {"keep(new auto(3.0@));", "?"},
+    {"void f() { std::vector<int> v; keep(@new decltype(v)::value_type); }", "?"},
+    {"keep(new auto(3u@));", "?"},
+    {"keep(new auto(3.5l@));", "?"},
+    {"keep(new auto('ab'@));", "?"},
+    {"keep(new auto(0x10@));", "?"},
+    {"keep(new auto(10000000000@));", "?"},
+    {"keep(new auto(3@ + 4));", "?"},
     {"keep(@new (place) w);", "?"},
+    {"keep(@new std::pair(1, f()));", "?"},
+    {"keep(@new std::pair(1, 2 + 3));", "?"},
+    {"void f(std::optional<w> v) { keep(@new std::optional(v)); }", "?"},
+    {"void f(std::pair<w, w> v) { keep(@new std::tuple(v)); }", "?"},
+    {"void f(std::allocator_arg_t v) { keep(@new std::tuple(v, 1)); }", "?"},
+    {"keep(@new std::vector{1, 2});", "?"},
+    {"keep(@new auto(v.x));", "?"},
     {"keep(@new (w)(1));", "?"},
     {"holder(int n) : p_(new int[n]@) {}", "?"},
     {"p = (w*)::operator new@(n * sizeof(w) + 8);", "?"},
@@ -477,7 +511,7 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
     CHECK(type_of("new other::known;") == "?");
     CHECK(type_of("new known<unknown>;") == "?");
     CHECK(type_of("new pair(1, 2);") == "?");
-    CHECK(type_of("new std::pair(1, 2);") == "?");
+    CHECK(type_of("new std::vector(1, 2);") == "?");
     CHECK(type_of("new std::pair<int, int>(1, 2);") == "std::pair<int, int>");
     CHECK(type_of("new known<int>;") == "known<int>");
     CHECK(type_of("new unsigned long[3];") == "unsigned long");

@@ -1,0 +1,92 @@
+// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp, implied_new.hpp, merged_calls.hpp and only_new.hpp
+// Threads:  any
+// Memory:   none
+//
+//     keep(new int[3], MAKE(long));      g++ places both at the bracket: neither is found
+//
+// If line and column do not decide which of several is meant, there is none.
+
+#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/source_tokens.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
+inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = file.is_at(i + 1, "(");
+        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
+    }
+    return false;
+}
+
+// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
+// "(". Finds the only such new-expression in that call.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    const text before = file.text_at(only->begin - 1);
+    return before == "(" || before == "," ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+    if (column <= 0) return find_on_line(file, line);
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    if (const new_expression* found = file.expression_at(at)) return found;
+    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP

@@ -7,6 +7,7 @@
 #define ALLOCSCOPE_BENCHMARKS_MANY_STACKS_HPP
 
 #include <allocscope/report.hpp>
+#include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 
 #include <time.h>  // clock_gettime
@@ -124,6 +125,7 @@ inline snapshot many_stacks(std::size_t count, bool are_rows = false) {
             made.objects = roll(2) == 0 ? 0 : made.allocations / 2;
         }
         made.bytes = made.bytes_allocated / made.allocations * made.objects;
+        detail::set_exact(made);
         made.file = frames[0].file;
         made.line = frames[0].line;
         made.type = type;

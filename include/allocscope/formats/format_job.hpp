@@ -138,7 +138,8 @@ inline bool has_stacks_to_write(format_job& job) {
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
-        return job.refuse("the window only counted, so there are no stacks");
+        return job.refuse(
+            "the window only counted, so there are no stacks; text, JSON and HTML have its totals");
     }
     return job.refuse("memory for the stacks was refused");
 }

@@ -212,6 +212,8 @@ private:
 
     void pack(text piece) noexcept {
         std::memset(state_->last, 0, sizeof state_->last);
+        bit_writer bits = bits_;  // a copy, which can stay in registers
+        const auto put = [&bits](deflate_codes::code code) { bits.put(code.bits, code.count); };
         const char* bytes = piece.data();
         const std::size_t size = piece.size();
         std::size_t at = 0;
@@ -226,6 +228,7 @@ private:
             at += length;
         }
         for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
+        bits_ = bits;
     }
 
     // How many bytes from `at` equal those from `match_`; 0 if there are too few.

@@ -16,7 +16,6 @@
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
@@ -29,7 +28,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -132,6 +131,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP

@@ -25,7 +25,6 @@
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
@@ -51,7 +50,7 @@
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <string>   // string
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -109,7 +108,8 @@ public:
           thread_labels_(job.memory),
           numbers_(job.memory),
           message_(job.memory),
-          inner_(job.memory) {
+          inner_(job.memory),
+          type_label_(job.memory) {
         strings_.number_of_text("");  // the first string of a profile must be empty
     }
 
@@ -249,9 +249,8 @@ private:
         for (std::size_t i = 0; i < frames.count;) {
             end = put_varint(end, locations_.next_location(frames, i));
         }
-        const auto size = static_cast<std::size_t>(end - numbers_.data());
         message_.cut(0);
-        write_field(message_, sample::location_id, text{numbers_.data(), size});
+        write_field(message_, sample::location_id, text_up_to(end, numbers_.data()));
         const std::size_t end_of_locations = message_.size();
         bool has_threads = false;
         for_each_part(stack, [&](const snapshot::thread_part& part) {
@@ -278,28 +277,30 @@ private:
         }
         end = put_varint(end, numbers.objects);
         end = put_varint(end, numbers.bytes);
-        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
-        if (type[0] != '?') {
-            write_label(message_, type_key_, label::str, string_of_type(type));
-        }
-        message_ << thread_labels;
+        write_field(message_, sample::value, text_up_to(end, values));
+        message_ << label_of_type(type) << thread_labels;
         write_field(out_, profile::sample, message_.view());
     }
 
-    // Neighbouring stacks often have the same type.
-    std::uint64_t string_of_type(const char* type) {
+    // Neighbouring stacks often have the same type. An unknown type has no label.
+    text label_of_type(const char* type) {
         if (type != last_type_) {
             last_type_ = type;
-            last_type_string_ = printable_string(type);
+            type_label_.cut(0);
+            if (type[0] != '?') {
+                write_label(type_label_, type_key_, pprof_field::label::str,
+                            printable_string(type));
+            }
         }
-        return last_type_string_;
+        return type_label_.view();
     }
 
     std::uint32_t function_of(const snapshot::frame& frame) {
-        if (is_empty(frame.function)) return new_function_of(frame);
-        const auto known = functions_by_address_.insert({frame.function, frame.file});
-        if (known.is_new) known.value = new_function_of(frame);
-        return known.value;
+        const function_address here{frame.function, frame.file};
+        if (const std::uint32_t* known = functions_by_address_.find(here)) return *known;
+        const std::uint32_t number = new_function_of(frame);
+        if (!is_empty(frame.function)) functions_by_address_[here] = number;
+        return number;
     }
     std::uint32_t new_function_of(const snapshot::frame& frame) {
         std::uint64_t name = 0;
@@ -359,20 +360,22 @@ private:
 
     void write_line(const snapshot::frame& frame) {
         using namespace pprof_field;
-        inner_.cut(0);
-        write_field(inner_, line::function_id, function_of(frame));
-        write_field(inner_, line::line, static_cast<std::uint64_t>(frame.line));
-        write_field(inner_, line::column, static_cast<std::uint64_t>(frame.column));
-        write_field(message_, location::line, inner_.view());
+        char fields[3 * longest_field];
+        char* end = put_field(fields, line::function_id, function_of(frame));
+        end = put_field(end, line::line, static_cast<std::uint64_t>(frame.line));
+        end = put_field(end, line::column, static_cast<std::uint64_t>(frame.column));
+        write_field(message_, location::line, text_up_to(end, fields));
     }
 
     void write_location(std::uint32_t number) {
         using namespace pprof_field;
         const snapshot::frame& outermost = locations_.outermost(number);
         message_.cut(0);
-        write_field(message_, location::id, number);
-        write_field(message_, location::mapping_id, mapping_of(outermost));
-        write_field(message_, location::address, outermost.address);
+        char fields[3 * longest_field];
+        char* end = put_field(fields, location::id, number);
+        end = put_field(end, location::mapping_id, mapping_of(outermost));
+        end = put_field(end, location::address, outermost.address);
+        message_ << text_up_to(end, fields);
         locations_.for_each_frame(number,
                                   [this](const snapshot::frame& each) { write_line(each); });
         write_field(out_, profile::location, message_.view());
@@ -428,7 +431,7 @@ private:
     text_out inner_;
     std::uint64_t type_key_ = 0;
     const char* last_type_ = nullptr;
-    std::uint64_t last_type_string_ = 0;
+    text_out type_label_;  // of that type
     mutable const char* last_module_ = nullptr;
     mutable std::size_t last_mapping_ = 0;
 };
@@ -456,6 +459,6 @@ bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_pprof_body, rows, target, error);
 }
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP

@@ -7,11 +7,11 @@
 //
 //     write_field(inner, 1, 42);            // field 1 is 42; a field that is 0 is not written
 //     write_field(outer, 3, inner.view());  // field 3 of the outer message is the inner one
+//     end = put_field(bytes, 1, 42);        // the same in an array: many short fields at once
 
 #ifndef ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 #define ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -19,7 +19,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -35,27 +35,36 @@ inline char* put_varint(char* at, std::uint64_t value) noexcept {
     return at;
 }
 
-inline void write_varint(text_out& out, std::uint64_t value) {
-    char bytes[longest_varint];
-    out << text{bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes)};
+// What was put into an array.
+inline text text_up_to(const char* end, const char* begin) noexcept {
+    return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// A negative number is written as its two's complement, as the format requires for int64.
+// A field that is a number takes at most so many bytes.
+constexpr std::size_t longest_field = 2 * longest_varint;
+
+// A negative number is written as its two's complement, as the format requires for int64. Returns
+// the end.
+inline char* put_field(char* at, std::uint32_t field, std::uint64_t value) noexcept {
+    if (value == 0) return at;
+    return put_varint(put_varint(at, std::uint64_t{field} << 3U), value);
+}
+
 inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value) {
-    if (value == 0) return;
-    write_varint(out, std::uint64_t{field} << 3U);
-    write_varint(out, value);
+    char bytes[longest_field];
+    out << text_up_to(put_field(bytes, field, value), bytes);
 }
 
 // Writes a string, a message, or packed numbers.
 inline void write_field(text_out& out, std::uint32_t field, text bytes) {
-    write_varint(out, std::uint64_t{field} << 3U | 2U);
-    write_varint(out, bytes.size());
-    out << bytes;
+    char head[longest_field];
+    const char* const end =
+        put_varint(put_varint(head, std::uint64_t{field} << 3U | 2U), bytes.size());
+    out << text_up_to(end, head) << bytes;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP

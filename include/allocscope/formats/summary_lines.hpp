@@ -82,7 +82,8 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     end_line();
     if (info.record == recording::sampled) {
         line << "sampled, one sample about every " << decimal{info.sample_bytes}
-             << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
+             << " bytes: all numbers are estimates, of ";
+        write_count(line, info.samples, "sample", "samples");
         end_line();
     }
     if (info.is_difference) {
@@ -97,9 +98,12 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
     if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
         !info.is_filtered) {
-        line << decimal{allocations} << " allocations of "
-             << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
-             << " bytes are in the totals alone: their stacks are not kept";
+        write_count(line, allocations, "allocation", "allocations");
+        line << " of ";
+        write_count(line, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte",
+                    "bytes");
+        line << (allocations == 1 ? " is in the totals alone: its stack is not kept"
+                                  : " are in the totals alone: their stacks are not kept");
         end_line();
     }
     for (std::size_t i = 0; i < info.loss_count; ++i) {

@@ -19,7 +19,6 @@
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
@@ -32,7 +31,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -181,6 +180,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP

@@ -108,6 +108,8 @@ struct stack_source {
     std::size_t thread_count;
     // How many rows were left out of the snapshot, because the stacks say what they say.
     std::size_t rows_left_out = 0;
+    // How many frames have numbers; 0: not known.
+    std::size_t frame_count = 0;
 };
 
 class shown_stacks {
@@ -126,6 +128,10 @@ public:
     // With those that were left out.
     std::size_t row_count() const noexcept {
         return rows_.size() + (source_ != nullptr ? source_->rows_left_out : 0);
+    }
+    // How many different frames there are, if the source knows it; otherwise 0.
+    std::size_t frame_count() const noexcept {
+        return source_ != nullptr ? source_->frame_count : 0;
     }
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }

@@ -298,7 +298,7 @@ private:
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
-            names_.reserve_paths(stacks_.count());
+            names_.reserve(stacks_.count(), stacks_.frame_count(), stacks_.row_count());
             few_rows<snapshot::stack> few;
             stacks_.for_each_by_numbers(
                 [&](const snapshot::stack& stack, const numbered_frames& frames) {
@@ -306,7 +306,7 @@ private:
                 });
             write_few(few);
         } else {
-            names_.reserve_paths(shown_.size());
+            names_.reserve(shown_.size(), stacks_.frame_count(), shown_.size());
             few_rows<snapshot::row> few;
             for (std::size_t i = 0; i < shown_.size(); ++i) {
                 const row_frames of = stacks_.frames_of_row(i, memory_);
@@ -377,7 +377,7 @@ private:
             row.add(place.type);
             row.add(place.function);
             row.add(place.offset);
-            row.add(place.type_source);
+            row.add(each.value.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
             row.end();
             ++number;

@@ -37,9 +37,10 @@ namespace detail {
 
 // A frame as a page shows it. It has an offset only if its function has no name.
 struct page_frame {
-    std::uint32_t function, file, line, module;  // numbers of texts, except `line`
+    std::uint32_t function, file, module;  // numbers of texts
+    std::uint32_t line : 31;
+    bool is_inlined : 1;
     std::uint64_t offset;
-    bool is_inlined;
 };
 
 inline bool operator==(const page_frame& a, const page_frame& b) noexcept {
@@ -73,12 +74,16 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row. The other members come from the first row or
-// stack with this place.
+// file:line:type, or file+offset:type, as in a row. The function comes from the first row or stack
+// with this place.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
-    std::uint32_t type_source;
+};
+
+struct numbered_place {
+    std::uint32_t number;
+    std::uint32_t type_source;  // of the first row or stack with this place
 };
 
 inline bool operator==(const page_place& a, const page_place& b) noexcept {
@@ -126,24 +131,22 @@ public:
           near_places_(memory),
           near_frames_(memory),
           places_(memory) {
-        near_texts_.resize(near_text_count);
+        near_texts_.resize(least_near_texts);
         near_places_.resize(near_place_count);
     }
 
-    void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
-
-    std::uint32_t text_number(const char* shown) {
-        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_text_count - 1)];
-        if (near.address == shown) return near.number;
-        const auto known = by_address_.insert(shown);
-        if (known.is_new) {
-            const auto at = texts_.insert(text{shown});
-            if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
-            known.value = at.value;
-        }
-        near = {shown, known.value};
-        return known.value;
+    // Reserves memory; call it before the first stack. There may be fewer or more of each.
+    void reserve(std::size_t stacks, std::size_t frames, std::size_t places) {
+        paths_.reserve(stacks);
+        known_frames_.reserve(frames);
+        frames_.reserve(frames);
+        places_.reserve(places);
+        std::size_t count = least_near_texts;
+        while (count < stacks / 16 && count < most_near_texts) count *= 2;
+        near_texts_.resize(count);
     }
+
+    std::uint32_t text_number(const char* shown) { return text_of(shown).number; }
 
     // Notes the frames of the next row or stack whose path number_paths() will find. Frames without
     // numbers may be released then. All frames between two calls of number_paths() must come from
@@ -158,7 +161,11 @@ public:
             return;
         }
         source_frames_ = frames.frames;
-        for (std::size_t k = 0; k < frames.count; ++k) frame_numbers_[at++] = frames.numbers[k];
+        for (std::size_t k = 0; k < frames.count; ++k) {
+            const std::uint32_t given = frames.numbers[k];
+            if (given < known_frames_.size()) __builtin_prefetch(&known_frames_[given]);
+            frame_numbers_[at++] = given;
+        }
     }
 
     // Writes to `paths` the paths of the rows or stacks whose frames were met, at most `at_once`.
@@ -193,14 +200,14 @@ public:
     // Writes to `places` the numbers of the places of at most `at_once` rows or stacks.
     template <class Row>
     void number_places(const Row* rows, std::size_t count, std::uint32_t* places) {
-        page_place made[at_once];
+        new_place made[at_once];
         for (std::size_t i = 0; i < count; ++i) {
             const place_address here = address_of_place(rows[i]);
             const near_place& near = near_of(here);
             places[i] = near.place == here ? near.number : unknown;
             if (places[i] != unknown) continue;
             made[i] = place_of(here);
-            places_.expect(made[i]);
+            places_.expect(made[i].place);
         }
         for (std::size_t i = 0; i < count; ++i) {
             if (places[i] == unknown) places[i] = number_of(made[i], address_of_place(rows[i]));
@@ -218,16 +225,18 @@ public:
     const table<text, std::uint32_t>& texts() const noexcept { return texts_; }
     const table<page_frame, std::uint32_t>& frames() const noexcept { return frames_; }
     const list<page_path>& paths() const noexcept { return paths_.all(); }
-    const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
+    const table<page_place, numbered_place>& places() const noexcept { return places_; }
 
 private:
     // What was looked up last for each hash, so that it is found without a table.
-    static constexpr std::size_t near_text_count = 2048;
+    static constexpr std::size_t least_near_texts = 2048;
+    static constexpr std::size_t most_near_texts = 32768;
     static constexpr std::size_t near_place_count = 8192;
     static constexpr std::size_t near_frame_count = 8192;
     struct near_text {
         const char* address;  // null: none
         std::uint32_t number;
+        bool is_empty;
     };
     struct near_place {
         place_address place;  // without a file: none
@@ -237,6 +246,10 @@ private:
         frame_address frame;  // without a function: none
         std::uint32_t number;
     };
+    struct new_place {
+        page_place place;
+        std::uint32_t type_source;
+    };
     struct new_frame {
         page_frame frame;
         std::size_t at;       // its index in frame_numbers_
@@ -244,6 +257,18 @@ private:
     };
 
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+
+    near_text text_of(const char* shown) {
+        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_texts_.size() - 1)];
+        if (near.address == shown) return near;
+        const auto known = by_address_.insert(shown);
+        if (known.is_new) {
+            const auto at = texts_.insert(text{shown});
+            if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
+            known.value = at.value;
+        }
+        return near = {shown, known.value, shown[0] == '\0'};
+    }
 
     template <class Row>
     static place_address address_of_place(const Row& row) noexcept {
@@ -257,17 +282,19 @@ private:
     near_place& near_of(const place_address& place) const noexcept {
         return near_places_[hash_of_key(place) & (near_place_count - 1)];
     }
-    page_place place_of(const place_address& here) {
+    new_place place_of(const place_address& here) {
         const std::uint32_t file = text_number(here.file);
         const std::uint32_t type = text_number(here.type);
         const std::uint32_t function = text_number(here.function);
-        return {file, here.line, type, function, here.offset, text_number(here.type_source)};
+        return {{file, here.line, type, function, here.offset}, text_number(here.type_source)};
     }
-    std::uint32_t number_of(const page_place& place, const place_address& here) {
-        const auto known = places_.insert(place);
-        if (known.is_new) known.value = static_cast<std::uint32_t>(places_.size() - 1);
-        near_of(here) = {here, known.value};
-        return known.value;
+    std::uint32_t number_of(const new_place& made, const place_address& here) {
+        const auto known = places_.insert(made.place);
+        if (known.is_new) {
+            known.value = {static_cast<std::uint32_t>(places_.size() - 1), made.type_source};
+        }
+        near_of(here) = {here, known.value.number};
+        return known.value.number;
     }
 
     // Replaces the numbers of the source by those of the page. The lookups of new frames overlap,
@@ -308,14 +335,11 @@ private:
         return at.value;
     }
     page_frame frame_of(const snapshot::frame& frame) {
-        const std::uint32_t function = text_number(frame.function);
+        const near_text function = text_of(frame.function);
         const std::uint32_t file = text_number(frame.file);
-        return {function,
-                file,
-                static_cast<std::uint32_t>(frame.line),
-                text_number(frame.module),
-                shown_offset(frame),
-                frame.is_inlined};
+        return {function.number,           file,
+                text_number(frame.module), static_cast<std::uint32_t>(frame.line) & 0x7fffffffU,
+                frame.is_inlined,          function.is_empty ? frame.offset : 0};
     }
     std::uint32_t number_of(const page_frame& frame) {
         const auto known = frames_.insert(frame);
@@ -338,7 +362,7 @@ private:
     list<near_text> near_texts_;    // by hash
     list<near_place> near_places_;  // by hash
     list<near_frame> near_frames_;  // by hash
-    table<page_place, std::uint32_t> places_;
+    table<page_place, numbered_place> places_;
 };
 
 }  // namespace detail

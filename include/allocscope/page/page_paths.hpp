@@ -3,7 +3,7 @@
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_names.hpp and formats/heaptrack_format.hpp
 // Threads:  one
-// Memory:   of an arena: up to 80 bytes for each path, and up to 144 for each stack at first
+// Memory:   of an arena: up to 56 bytes for each path, and up to 96 for each stack at first
 //
 //     0                  where all paths begin
 //     +- 1 main
@@ -47,7 +47,7 @@ public:
     // moves all paths.
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
-        while (count < stacks * 6) count *= 2;
+        while (count < stacks * 4) count *= 2;
         slots_.reserve(count);
         ask_for_large_pages(slots_.data(), count * sizeof(slot));
         slots_.resize(count);
@@ -62,7 +62,7 @@ public:
         const auto made = static_cast<std::uint32_t>(paths_.size());
         found = {above, frame, made};
         paths_.push_back({above, frame});
-        if (paths_.size() * 2 > slots_.size()) grow();
+        if (paths_.size() * 4 > slots_.size() * 3) grow();
         return made;
     }
 

@@ -15,31 +15,39 @@
 #ifndef ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 #define ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>  // uint64_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
 constexpr std::size_t longest_decimal = 20;
 
+inline std::size_t count_of_digits(std::uint64_t value) noexcept {
+    std::size_t count = 1;
+    for (; value >= 10000; value /= 10000) count += 4;
+    return count + (value >= 10 ? 1U : 0U) + (value >= 100 ? 1U : 0U) + (value >= 1000 ? 1U : 0U);
+}
+
 // Writes the digits of a number and returns their end. The base is a constant, so nothing is
-// divided.
+// divided; the last two digits of each rest come from one multiplication.
 inline char* put_decimal(char* at, std::uint64_t value) noexcept {
-    char digits[longest_decimal];
-    std::size_t begin = sizeof digits;
-    do {
-        digits[--begin] = static_cast<char>('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    while (begin < sizeof digits) *at++ = digits[begin++];
-    return at;
+    char* const end = at + count_of_digits(value);
+    char* next = end;
+    for (; value >= 100; value /= 100) {
+        const auto two = static_cast<unsigned>(value % 100);
+        *--next = static_cast<char>('0' + two % 10);
+        *--next = static_cast<char>('0' + two / 10);
+    }
+    const auto first = static_cast<unsigned>(value);
+    *--next = static_cast<char>('0' + first % 10);
+    if (first >= 10) *--next = static_cast<char>('0' + first / 10);
+    return end;
 }
 
 class number_run {
@@ -75,6 +83,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP

@@ -10,7 +10,6 @@
 #ifndef ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
 #define ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -19,7 +18,7 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -96,11 +95,12 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
             parts.modules.size(),
             parts.threads.data(),
             parts.threads.size(),
-            parts.rows_left_out};
+            parts.rows_left_out,
+            parts.frames.size()};
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP

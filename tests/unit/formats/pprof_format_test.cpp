@@ -242,6 +242,11 @@ TEST_CASE("pprof: allocations that have no stack are named") {
     const auto& comments = read.numbers.at(13);
     CHECK(read.string(comments.back()) ==
           "2 allocations of 99 bytes are in the totals alone: their stacks are not kept");
+    about.totals.allocations = about.totals.bytes_allocated = 1;
+    about.totals.frees = about.totals.bytes_freed = 1;
+    const profile one{made_window(small_stacks(), about)};
+    CHECK(one.string(one.numbers.at(13).back()) ==
+          "1 allocation of 1 byte is in the totals alone: its stack is not kept");
 }
 
 TEST_CASE("pprof: details are more values, and what each thread allocated is a sample") {

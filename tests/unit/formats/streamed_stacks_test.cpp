@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -139,6 +140,19 @@ TEST_CASE("streamed stacks: what is chosen of a file is what is chosen of its sn
         const both_ways one{made_heap(1, 1, has_details)};
         check_filters(one.streamed(), one.laid_out);
     }
+}
+
+TEST_CASE("streamed stacks: a file says how many frames its numbers stand for") {
+    const both_ways one{made_heap(1, 1, false)};
+    const detail::shown_stacks stacks{one.rows, &one.source};
+    std::set<std::uint32_t> met;
+    stacks.for_each_by_numbers(
+        [&met](const snapshot::stack&, const detail::numbered_frames& frames) {
+            met.insert(frames.numbers, frames.numbers + frames.count);
+        });
+    CHECK(stacks.frame_count() == met.size());
+    CHECK(*met.rbegin() + 1 == met.size());
+    CHECK(detail::shown_stacks{one.laid_out}.frame_count() == 0);
 }
 
 TEST_CASE("streamed stacks: files are merged as their snapshots are") {

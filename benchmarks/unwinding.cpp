@@ -55,7 +55,7 @@ std::uintptr_t own_frame(void* address) {
 ALLOCSCOPE_BENCHMARK_FRAME void walk_from(std::uintptr_t frame) {
     unwind::stack_walk{own.bounds, own.rules, own.walked}.run(frame, frames);
     for (std::uint32_t i = 0; i < own.walked.frame_count; ++i) {
-        own.found[i] = own.walked.returns[i].value;
+        own.found[i] = own.walked.return_addresses[i];
     }
 }
 

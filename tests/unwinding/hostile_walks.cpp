@@ -135,7 +135,7 @@ void check(const hostile_stack& stack, const walked_stack& out, std::uintptr_t f
     ALLOCSCOPE_EXPECT(out.return_count - out.frame_count <= 1);
     std::uintptr_t last = frame;
     for (std::uint32_t i = 0; i < out.return_count; ++i) {
-        const std::uintptr_t at = out.returns[i].address;
+        const std::uintptr_t at = out.return_places[i];
         if (!ALLOCSCOPE_EXPECT(at > last && at + sizeof at <= stack.bounds().high)) return;
         last = at;
     }

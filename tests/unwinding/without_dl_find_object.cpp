@@ -24,9 +24,9 @@ __attribute__((noinline)) void look(void* caller, unwinding method, std::uint32_
     stack_walk{current_stack_bounds(frame), rules, walked, method}.run(frame, 24);
     ALLOCSCOPE_EXPECT(walked.frame_count >= least);
     const auto own = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-    ALLOCSCOPE_EXPECT(walked.returns[0].value == own);
+    ALLOCSCOPE_EXPECT(walked.return_addresses[0] == own);
     if (least > 1) {
-        ALLOCSCOPE_EXPECT(walked.returns[1].value == reinterpret_cast<std::uintptr_t>(caller));
+        ALLOCSCOPE_EXPECT(walked.return_addresses[1] == reinterpret_cast<std::uintptr_t>(caller));
     }
 }
 

@@ -70,7 +70,7 @@ public:
     ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return row_; }
 
 private:
-    static constexpr unsigned most_steps = 100000;
+    static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
     static constexpr unsigned most_kept = 8;
     static constexpr std::uint8_t operation_dereference = 0x06;
     static constexpr std::uint8_t operation_plus = 0x23;  // a number that follows
@@ -81,18 +81,15 @@ private:
     static constexpr std::uint64_t register_return_address = 16;
 
     bool run(const byte_view& program) noexcept {
+        if (program.size > most_bytes) return false;
         program_ = &program;
         in_ = byte_cursor{program};
-        while (!in_.at_end() && !is_past_) {
-            if (++steps_ > most_steps) return false;
-            step();
-            if (is_odd_ || !in_.ok()) return false;
-        }
-        return true;
+        while (!in_.at_end() && !is_past_) step();
+        return in_.ok();
     }
 
-    void step() noexcept {
-        const std::uint8_t code = in_.u8();
+    ALLOCSCOPE_INLINE void step() noexcept {
+        const std::uint8_t code = in_.next();
         const std::uint8_t low = code & 0x3fU;
         switch (code >> 6U) {
             case 1:
@@ -174,7 +171,7 @@ private:
             case 0x2f:  // at a negative offset
                 return save(number, in_.uleb(), true);
             default:
-                is_odd_ = true;
+                in_.fail();
         }
     }
 
@@ -183,7 +180,7 @@ private:
         std::uint64_t next = 0;
         if (__builtin_mul_overflow(distance, about_.code_factor, &bytes) ||
             __builtin_add_overflow(location_, bytes, &next)) {
-            is_odd_ = true;
+            in_.fail();
             return;
         }
         move_to(next);
@@ -194,7 +191,7 @@ private:
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
         if (next < location_) {
-            is_odd_ = true;
+            in_.fail();
             return;
         }
         move_to(next);
@@ -210,7 +207,7 @@ private:
 
     void keep() noexcept {
         if (kept_count_ == most_kept) {
-            is_odd_ = true;
+            in_.fail();
         } else {
             kept_[kept_count_++] = row_;
         }
@@ -218,7 +215,7 @@ private:
 
     void go_back() noexcept {
         if (kept_count_ == 0) {
-            is_odd_ = true;
+            in_.fail();
         } else {
             row_ = kept_[--kept_count_];
         }
@@ -226,7 +223,7 @@ private:
 
     std::int64_t scaled(std::int64_t number) noexcept {
         std::int64_t product = 0;
-        if (__builtin_mul_overflow(number, about_.data_factor, &product)) is_odd_ = true;
+        if (__builtin_mul_overflow(number, about_.data_factor, &product)) in_.fail();
         return product;
     }
 
@@ -238,7 +235,7 @@ private:
 
     void set_offset(std::int64_t offset) noexcept {
         row_.cfa_offset = static_cast<std::int32_t>(offset);
-        if (row_.cfa_offset != offset) is_odd_ = true;
+        if (row_.cfa_offset != offset) in_.fail();
     }
 
     // Two expressions are supported for the CFA. For a function that aligns its stack, gcc writes
@@ -282,7 +279,7 @@ private:
 
     void save(std::uint64_t number, std::uint64_t factor, bool is_negative) noexcept {
         std::int64_t offset = scaled(static_cast<std::int64_t>(factor));
-        if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) is_odd_ = true;
+        if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) in_.fail();
         if (number == register_bp) {
             row_.bp_offset = static_cast<std::int16_t>(offset);
             const bool fits = row_.bp_offset == offset;
@@ -298,7 +295,7 @@ private:
         } else if (number == register_return_address) {
             row_.return_address = where;
         } else if (number == register_sp && where != cfi_row::place::unchanged) {
-            is_odd_ = true;  // the caller's sp would not be the CFA
+            in_.fail();  // the caller's sp would not be the CFA
         }
     }
 
@@ -319,9 +316,7 @@ private:
     byte_cursor in_;
     std::uint64_t location_ = 0;
     std::uint64_t wanted_ = 0;
-    unsigned steps_ = 0;
     unsigned kept_count_ = 0;
-    bool is_odd_ = false;
     bool is_past_ = false;  // the wanted row is complete
     cfi_row row_;
     cfi_row first_;

@@ -299,23 +299,36 @@ private:
         generation_ = generation;
     }
 
+    // Writes the return addresses, but for the last of an odd number. Returns how many.
+    static std::uint32_t write_without_pairs(remembered_chain& chain,
+                                             const walked_stack& stack) noexcept {
+        two_stack_words* single = chain.singles();
+        std::uint32_t i = 0;
+        for (; i + 1 < stack.return_count; i += 2, ++single) {
+            *reinterpret_cast<aligned_words*>(single->addresses) =
+                load_two(stack.return_places + i);
+            *reinterpret_cast<aligned_words*>(single->values) =
+                load_two(stack.return_addresses + i);
+        }
+        return i;
+    }
+
     void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
-        std::uint32_t pairs = 0;
-        std::uint32_t singles = 0;
         bool is_ordered = true;
         const std::uint32_t returns = stack.return_count;
         std::memcpy(static_cast<void*>(chain.rules()), stack.rules, returns * sizeof(unwind_rule));
+        std::uint32_t pairs = 0;
+        std::uint32_t singles = stack.pair_count == 0 ? write_without_pairs(chain, stack) : 0;
         const auto add_single = [&chain, &singles](const stack_word& word) {
             chain.single_address(singles) = word.address;
             chain.single_value(singles++) = word.value;
         };
-        for (std::uint32_t i = 0; singles + pairs < returns; ++i) {
-            const stack_word& at = stack.returns[i];
-            if (stack.has_saved_below[i]) {
+        for (std::uint32_t i = singles; i < returns; ++i) {
+            const stack_word at{stack.return_places[i], stack.return_addresses[i]};
+            if (stack.rules[i].is_pair) {
                 is_ordered = is_ordered && singles == 0;
                 chain.place(pairs) = at.address - sizeof(std::uintptr_t);
                 chain.pair(pairs++) = {stack.saved_below[i], at.value};
-                chain.rules()[i].is_pair = true;
             } else {
                 add_single(at);
             }

@@ -67,8 +67,8 @@ struct walked_stack {
     static constexpr std::uint32_t most_words = max_stack_frames + 1;
 
     std::uint32_t frame_count;
-    std::uint32_t return_count;  // of `returns`, including the one that may have ended the walk
-    std::uint32_t pair_count;    // how many of has_saved_below are set
+    std::uint32_t return_count;  // including the word that may have ended the walk
+    std::uint32_t pair_count;    // how many of the rules have is_pair
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
@@ -78,11 +78,12 @@ struct walked_stack {
     std::uint64_t sum;         // hash_part of each frame's return address, and module_sum
     std::uint64_t module_sum;  // module_tag of each frame in a module that may be unloaded
     std::uint64_t shape;       // of all that it depends on but `sum`: see shape_of_start()
-    stack_word returns[most_words];
-    unwind_rule rules[most_words];  // for the returns, as they were followed
-    // The saved frame pointer right below returns[i], when the walk depended on it.
+    std::uintptr_t return_addresses[most_words];
+    std::uintptr_t return_places[most_words];  // where they were read
+    // For the return addresses, as they were followed. `is_pair`: the walk also depended on the
+    // frame pointer that is saved right below.
+    unwind_rule rules[most_words];
     std::uintptr_t saved_below[most_words];
-    bool has_saved_below[most_words];
     stack_word others[most_words];  // saved frame and stack pointers that lie elsewhere
 };
 
@@ -108,7 +109,7 @@ void visit_modules_that_may_go(const walked_stack& stack, const Visitor& visit) 
     if (stack.module_sum == 0) return;
     module_identity here;
     for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
-        const std::uintptr_t pc = stack.returns[i].value;
+        const std::uintptr_t pc = stack.return_addresses[i];
         if (stack.rules[i].life == module_life::permanent || here.holds(pc - 1)) continue;
         here = identify_module(pc - 1);
         if (here.start != 0) visit(here);
@@ -119,46 +120,61 @@ class stack_walk {
 public:
     stack_walk(const stack_bounds& bounds, rule_cache& rules, walked_stack& out,
                unwinding method = unwinding::automatic) noexcept
-        : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
+        : high_(bounds.high),
+          method_(method),
+          usual_(method == unwinding::frame_pointers ? rule_kind::frame_pointer
+                                                     : rule_kind::from_sp),
+          rules_(rules),
+          out_(out) {}
 
     // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
         begin();
+        // A copy, because the compiler would read the member again after each store.
+        walked_stack& out = out_;
         caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
         std::uint64_t sum = 0;
         std::uint64_t shape = shape_of_start(most_frames);
         std::uint32_t frames = 0;
+        std::uint32_t ended = 0;
+        saved_pointer restored;
         for (;;) {
             // The words below a CFA belong to the frame that is left by going there.
-            const std::uintptr_t pc = read_stack_word(at.cfa - sizeof(std::uintptr_t));
-            const unwind_rule& rule = rule_to_obey(pc, out_.rules[frames]);
-            out_.returns[frames] = {at.cfa - sizeof(std::uintptr_t), pc};
-            out_.has_saved_below[frames] = false;
-            if (at.saved_bp != 0) restore_bp(at.saved_bp, frames);
-            // Only its rule can say whether it is a return address at all.
-            if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
-                out_.return_count = frames + 1;
-                shape += shape_of_word(out_.returns[frames]);
-                break;
+            const std::uintptr_t place = at.cfa - sizeof(std::uintptr_t);
+            const std::uintptr_t pc = read_stack_word(place);
+            const unwind_rule* rule = &rules_.rule_for(pc);
+            out.return_places[frames] = place;
+            out.return_addresses[frames] = pc;
+            std::memcpy(&out.rules[frames], rule, sizeof *rule);
+            if (at.saved_bp != 0) restored = {at.saved_bp, frames};
+            if (ALLOCSCOPE_UNLIKELY(rule->kind != usual_ || rule->life != module_life::permanent)) {
+                rule = &rule_to_obey(pc, *rule, out.rules[frames]);
+                // Only its rule can say whether it is a return address at all.
+                if (ALLOCSCOPE_UNLIKELY(rule->kind == rule_kind::unknown) && frames != 0) {
+                    ended = 1;
+                    shape += shape_of_word({place, pc});
+                    break;
+                }
             }
             sum += hash_part(pc, frames);
             shape += hash_part(at.cfa, frames);
-            out_.return_count = ++frames;
-            if (frames == most_frames) break;
-            if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::from_sp)) {
-                at = leave_by_sp(rule, at.cfa);
-            } else if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::frame_pointer)) {
-                at = checked_place(place_by_bp(), at.cfa);
+            if (++frames == most_frames) break;
+            if (ALLOCSCOPE_LIKELY(rule->kind == rule_kind::from_sp)) {
+                at = leave_by_sp(*rule, at.cfa);
             } else {
-                at = leave(rule, at.cfa);
+                restore_bp(restored);
+                at = ALLOCSCOPE_LIKELY(rule->kind == rule_kind::frame_pointer)
+                         ? checked_place(place_by_bp(), at.cfa)
+                         : leave(*rule, at.cfa);
             }
             if (at.cfa == 0) break;
         }
-        out_.sum = sum + out_.module_sum;
-        out_.shape = shape + shape_of_saved_;
-        out_.frame_count = frames;
-        out_.generation = rules_.generation();
+        out.sum = sum + out.module_sum;
+        out.shape = shape + shape_of_saved_;
+        out.frame_count = frames;
+        out.return_count = frames + ended;
+        out.generation = rules_.generation();
     }
 
 private:
@@ -166,6 +182,12 @@ private:
     struct caller_place {
         std::uintptr_t cfa = 0;       // 0: it cannot be found
         std::uintptr_t saved_bp = 0;  // where the caller's bp is kept; 0: still in the register
+    };
+
+    // Where the frame pointer of the frame with this number is saved.
+    struct saved_pointer {
+        std::uintptr_t at = 0;  // 0: restore_bp knows
+        std::uint32_t frame = 0;
     };
 
     void begin() noexcept {
@@ -190,15 +212,16 @@ private:
         return hash_finish((turned + word.value) * golden_multiplier);
     }
 
-    // Returns a reference, because taking the eight bytes apart and together again takes longer
-    // than all the rest.
+    // `copy` has a copy of `known` and gets the rule to obey. Returns a reference, because taking
+    // the eight bytes apart and together again takes longer than all the rest.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
+                                                         const unwind_rule& known,
                                                          unwind_rule& copy) noexcept {
-        const unwind_rule* rule = &rules_.rule_for(pc);
+        const unwind_rule* rule = &known;
         if (ALLOCSCOPE_UNLIKELY(rule->life != module_life::permanent)) {
             rule = &rule_that_may_go(pc, *rule);
+            copy = *rule;
         }
-        std::memcpy(&copy, rule, sizeof copy);
         if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
         copy = rule_under(method_, *rule);
         return copy;
@@ -216,26 +239,27 @@ private:
         return *rule;
     }
 
-    // The frame pointer now has the value that is saved at `at`. The value is read only when a rule
+    // The frame pointer now has the value that is saved there. The value is read only when a rule
     // needs it, which is rare.
-    void restore_bp(std::uintptr_t at, std::uint32_t index) noexcept {
-        bp_address_ = at;
-        bp_index_ = index;
+    ALLOCSCOPE_FAST_PATH void restore_bp(saved_pointer& restored) noexcept {
+        if (restored.at == 0) return;
+        bp_ = restored;
+        restored.at = 0;
         is_bp_noted_ = false;
     }
 
     // The walk now depends on the frame pointer: notes the word that it was read from.
     ALLOCSCOPE_FAST_PATH std::uintptr_t use_bp() noexcept {
-        const std::uintptr_t value = read_stack_word(bp_address_);
+        const std::uintptr_t value = read_stack_word(bp_.at);
         if (is_bp_noted_) return value;
         is_bp_noted_ = true;
-        shape_of_saved_ += shape_of_word({bp_address_, value});
-        if (bp_address_ + sizeof(std::uintptr_t) == out_.returns[bp_index_].address) {
-            out_.saved_below[bp_index_] = value;
-            out_.has_saved_below[bp_index_] = true;
+        shape_of_saved_ += shape_of_word({bp_.at, value});
+        if (bp_.at + sizeof(std::uintptr_t) == out_.return_places[bp_.frame]) {
+            out_.saved_below[bp_.frame] = value;
+            out_.rules[bp_.frame].is_pair = true;
             ++out_.pair_count;
         } else {
-            note_other({bp_address_, value});
+            note_other({bp_.at, value});
         }
         return value;
     }
@@ -334,11 +358,11 @@ private:
 
     std::uintptr_t high_;
     unwinding method_;
+    rule_kind usual_;  // a rule of this kind is obeyed as it is
     rule_cache& rules_;
     walked_stack& out_;
     std::uint64_t shape_of_saved_ = 0;
-    std::uintptr_t bp_address_ = 0;
-    std::uint32_t bp_index_ = 0;  // of the return address it was restored beside
+    saved_pointer bp_;  // what restores the frame pointer now
     bool is_bp_noted_ = false;
 };
 

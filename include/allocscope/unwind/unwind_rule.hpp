@@ -57,7 +57,7 @@ struct unwind_rule {
     rule_kind kind;
     bool restores_bp : 1;     // false: the caller's bp is still in the register
     module_life life : 2;     // of the module that the rule came from
-    bool is_pair : 1;         // for chain_memo.hpp: the saved bp below was needed, too
+    bool is_pair : 1;         // of a walked stack: the saved bp below was needed, too
     std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
     std::int32_t cfa_offset;  // bytes from sp or bp
 

@@ -80,8 +80,8 @@ TEST_CASE("stack_walk: stays inside the bounds whatever the stack holds") {
         REQUIRE(out.frame_count >= 1);
         REQUIRE(out.frame_count <= most_frames);
         for (std::uint32_t i = 0; i < out.return_count; ++i) {
-            REQUIRE(out.returns[i].address >= frame);
-            REQUIRE(out.returns[i].address < stack.bounds().high);
+            REQUIRE(out.return_places[i] >= frame);
+            REQUIRE(out.return_places[i] < stack.bounds().high);
         }
     }
 }
@@ -109,7 +109,7 @@ TEST_CASE("chain_memo: unchanged means that a walk would read the same, word by 
         stack_walk{stack.bounds(), rules, second}.run(frame, most_frames);
         bool is_same = first.frame_count == second.frame_count;
         for (std::uint32_t i = 0; is_same && i < first.frame_count; ++i) {
-            is_same = first.returns[i].value == second.returns[i].value;
+            is_same = first.return_addresses[i] == second.return_addresses[i];
         }
         if (claims_same) {
             ++unchanged;
@@ -143,11 +143,12 @@ TEST_CASE("chain_memo: each word that a chain depends on is looked at, whatever 
             std::vector<std::size_t> depends_on;
             for (std::uint32_t i = 0; i < walked.return_count; ++i) {
                 const std::size_t at = 1 + 4 * i;
-                walked.returns[i] = {place(at), words[at]};
+                walked.return_places[i] = place(at);
+                walked.return_addresses[i] = words[at];
                 depends_on.push_back(at);
-                walked.has_saved_below[i] = (pairs >> i & 1U) != 0;
+                walked.rules[i].is_pair = (pairs >> i & 1U) != 0;
                 walked.saved_below[i] = words[at - 1];
-                if (walked.has_saved_below[i]) {
+                if (walked.rules[i].is_pair) {
                     depends_on.push_back(at - 1);
                     ++walked.pair_count;
                 }
@@ -194,7 +195,8 @@ TEST_CASE("chain_memo: when a module has gone, every chain is forgotten") {
     walked = {};
     walked.frame_count = walked.return_count = 1;
     walked.has_all_others = true;
-    walked.returns[0] = {place(1), words[1]};
+    walked.return_places[0] = place(1);
+    walked.return_addresses[0] = words[1];
     remembered_chain& first = *memo.entry_for(place(0), words[1]);
     memo.remember(first, place(0), walked);
     REQUIRE(chain_memo::is_unchanged(first, place(0)));
@@ -236,7 +238,7 @@ TEST_CASE("chain_memo: an updated chain is what a walk finds") {
             REQUIRE(chain.frame_count == walked.frame_count);
             REQUIRE(chain.sum == walked.sum);
             for (std::uint32_t i = 0; i < walked.frame_count; ++i) {
-                REQUIRE(frames[i] == walked.returns[i].value);
+                REQUIRE(frames[i] == walked.return_addresses[i]);
             }
             REQUIRE(chain_memo::is_unchanged(chain, frame));
         } else {

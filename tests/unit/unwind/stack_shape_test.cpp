@@ -26,9 +26,9 @@ constexpr std::uint32_t most_frames = 12;
 std::vector<std::uintptr_t> words_but_returns(const walked_stack& walked) {
     std::vector<std::uintptr_t> words{walked.frame_count, walked.return_count, walked.other_count};
     for (std::uint32_t i = 0; i < walked.return_count; ++i) {
-        words.push_back(walked.returns[i].address);
-        words.push_back(i < walked.frame_count ? 0 : walked.returns[i].value);
-        words.push_back(walked.has_saved_below[i] ? walked.saved_below[i] : 1);
+        words.push_back(walked.return_places[i]);
+        words.push_back(i < walked.frame_count ? 0 : walked.return_addresses[i]);
+        words.push_back(walked.rules[i].is_pair ? walked.saved_below[i] : 1);
     }
     for (std::uint32_t i = 0; i < walked.other_count; ++i) {
         words.push_back(walked.others[i].address);

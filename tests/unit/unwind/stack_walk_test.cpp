@@ -162,7 +162,7 @@ __attribute__((noinline)) void look_here(look& seen) {
     if (seen.memo != nullptr) seen.memo->remember(*chain, seen.frame, seen.stack);
     seen.walked.clear();
     for (std::uint32_t i = 0; i < seen.stack.frame_count; ++i) {
-        seen.walked.push_back(seen.stack.returns[i].value);
+        seen.walked.push_back(seen.stack.return_addresses[i]);
     }
     void* frames[most_frames + 1];
     void** const last = frames + ::backtrace(frames, most_frames + 1);
@@ -306,15 +306,14 @@ TEST_CASE("chain_memo: depends on where a realigned frame says that its caller i
     const auto frame = seen.frame;
     walked_stack copy = seen.stack;
     // The same in memory of its own: moving the word must be noticed.
-    std::vector<std::uintptr_t> words((copy.returns[copy.return_count - 1].address - frame) / 8 +
-                                      1);
+    std::vector<std::uintptr_t> words((copy.return_places[copy.return_count - 1] - frame) / 8 + 1);
     const std::uintptr_t moved_by = reinterpret_cast<std::uintptr_t>(words.data()) - frame;
     for (std::uint32_t i = 0; i < copy.return_count; ++i) {
-        stack_word& each = copy.returns[i];
-        each.address += moved_by;
-        *reinterpret_cast<std::uintptr_t*>(each.address) = each.value;
-        if (copy.has_saved_below[i]) {
-            *reinterpret_cast<std::uintptr_t*>(each.address - 8) = copy.saved_below[i];
+        std::uintptr_t& place = copy.return_places[i];
+        place += moved_by;
+        *reinterpret_cast<std::uintptr_t*>(place) = copy.return_addresses[i];
+        if (copy.rules[i].is_pair) {
+            *reinterpret_cast<std::uintptr_t*>(place - 8) = copy.saved_below[i];
         }
     }
     for (std::uint32_t i = 0; i < copy.other_count; ++i) {

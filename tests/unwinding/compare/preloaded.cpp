@@ -137,7 +137,7 @@ const stack_copy& look_up(walker& self, std::uintptr_t frame) {
         stack_walk{self.bounds, self.rules, self.walked}.run(frame, most_frames);
         self.memo.remember(chain, frame, self.walked);
         for (std::uint32_t i = 0; i < self.walked.frame_count; ++i) {
-            copy.frames[i] = self.walked.returns[i].value;
+            copy.frames[i] = self.walked.return_addresses[i];
         }
     }
     copy.count = chain.frame_count;
@@ -154,7 +154,7 @@ void compare_all(walker& self, std::uintptr_t frame, void* caller) {
     stack_walk{self.bounds, self.rules, self.walked}.run(frame, most_frames);
     std::uintptr_t found[most_frames];
     const std::uint32_t count = self.walked.frame_count;
-    for (std::uint32_t i = 0; i < count; ++i) found[i] = self.walked.returns[i].value;
+    for (std::uint32_t i = 0; i < count; ++i) found[i] = self.walked.return_addresses[i];
     equal_by_walk.fetch_add(compare(self, found, count, first, expected_count, false));
     frames.fetch_add(std::max(count, expected_count), std::memory_order_relaxed);
     const stack_copy& known = look_up(self, frame);

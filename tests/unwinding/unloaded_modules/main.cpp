@@ -54,7 +54,7 @@ const std::vector<std::uintptr_t>& find_stack(std::uintptr_t frame) {
         stack_walk{current_stack_bounds(frame), seen.rules, seen.walked}.run(frame, most_frames);
         seen.memo.remember(chain, frame, seen.walked);
         for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
-            frames[i] = seen.walked.returns[i].value;
+            frames[i] = seen.walked.return_addresses[i];
         }
     }
     known.assign(frames, frames + chain.frame_count);

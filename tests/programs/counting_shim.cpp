@@ -101,7 +101,7 @@ counters* map_file(const char* name) {
     return mapped;
 }
 
-// Runs in the first call after the environment is there, while there is one thread.
+// Runs in the first call after the environment is there, or before main, while there is one thread.
 void settle() {
     is_settled = true;
     const int kept = errno;
@@ -121,6 +121,11 @@ void settle() {
         shared->is_complete = 0;
     }
     errno = kept;
+}
+
+// A program may start its first child before it allocates: the child must not be the first to come.
+__attribute__((constructor)) void settle_before_main() {
+    if (!is_settled) settle();
 }
 
 // Nullptr: nobody asked, or this is a child.

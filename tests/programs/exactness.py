@@ -54,8 +54,10 @@ def read_list(path, names, is_quick):
 
 
 def resolve(command):
-    """The words of a command, the first as an absolute path."""
+    """The words of a command, the first as an absolute path, unless the setup has made it."""
     words = shlex.split(command)
+    if words[0].startswith("./"):
+        return words
     found = shutil.which(words[0], path=PATH)
     if found is None and words[0].startswith("cc1"):
         asked = subprocess.run(["gcc", f"-print-prog-name={words[0]}"], capture_output=True,

@@ -1,4 +1,4 @@
-// signals.cpp allocate|jump - a signal every few microseconds interrupts a loop that allocates. Its
+// signals.cpp allocate|jump - one signal after the other interrupts a loop that allocates. Its
 // handler allocates, too, or leaves by siglongjmp, wherever it is but inside the C library, which
 // no handler may enter twice. 2,000 allocations follow, all of which must be seen. The program
 // counts for itself; with `jump` one call for each jump may be lost or not: allocated and counted,
@@ -17,7 +17,7 @@ namespace {
 
 std::uintptr_t libc_begin = 0, libc_end = 0, loader_begin = 0, loader_end = 0;
 volatile long allocations = 0, frees = 0, bytes = 0, jumps = 0, handled = 0;
-volatile sig_atomic_t may_jump = 0;
+volatile sig_atomic_t may_jump = 0, has_arrived = 0;
 bool does_jump = false;
 sigjmp_buf back;
 
@@ -47,6 +47,7 @@ bool is_in_libc(const ucontext_t* context) {
 }
 
 void on_signal(int, siginfo_t*, void* given) {
+    has_arrived = 1;
     if (is_in_libc(static_cast<ucontext_t*>(given))) return;
     handled = handled + 1;
     if (does_jump) {
@@ -61,9 +62,12 @@ void on_signal(int, siginfo_t*, void* given) {
     bytes = bytes + 33;
 }
 
-void start_timer(long microseconds) {
-    itimerval every = {{0, microseconds}, {0, microseconds}};
-    ::setitimer(ITIMER_REAL, &every, nullptr);
+// A timer that goes off again and again so soon would leave a slow or busy machine no time for the
+// program: most signals would find it where the one before has left it.
+void send_signal_after(long microseconds) {
+    has_arrived = 0;
+    const itimerval once = {{0, 0}, {0, microseconds}};
+    ::setitimer(ITIMER_REAL, &once, nullptr);
 }
 
 void one() {
@@ -86,12 +90,16 @@ int main(int, char** arguments) {
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     ::sigaction(SIGALRM, &action, nullptr);
-    if (rounds() > 0) start_timer(40);
+    const long wanted = rounds();
+    volatile long turn = 0;
     sigsetjmp(back, 1);
-    while (handled < rounds()) one();
-    start_timer(0);
+    while (handled < wanted) {
+        turn = turn + 1;
+        send_signal_after(1 + turn % 13);
+        while (!has_arrived) one();
+    }
     does_jump = false;
-    for (int i = 0; rounds() > 0 && i < 2000; ++i) one();
+    for (int i = 0; wanted > 0 && i < 2000; ++i) one();
     print_answer(allocations, frees, bytes);
     std::printf("jumps: %ld\n", jumps);
     return 0;

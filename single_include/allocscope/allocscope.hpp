@@ -224,8 +224,9 @@ struct handshake_tag : std::nothrow_t {
     const engine* answer = nullptr;
 };
 
-// The engine of the process, or null when `operator new` is not ours. Takes about 10 ns. The answer
-// is not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
+// The engine of the process, or null when the `operator new` that this module calls is not ours.
+// Takes about 10 ns. The answer is not cached, so that a plugin that brings the hooks is found as
+// soon as it is loaded.
 __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,
@@ -236,9 +237,10 @@ __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine
 }
 
 constexpr const char* engine_is_missing =
-    "nothing is being recorded: operator new is not replaced in this process. Add"
+    "nothing is being recorded: the operator new that is called here is not allocscope's. Add"
     " #include <allocscope/define_once/operator_new_delete.hpp> to exactly one .cpp file of the"
-    " executable; under Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
+    " executable; if it is there and this is a library, link the executable with -rdynamic; under"
+    " Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
 constexpr const char* engine_is_another_version =
     "nothing is being recorded: the module that replaced operator new was built with another"
     " version of allocscope. Build both with the same headers";
@@ -3278,6 +3280,8 @@ public:
         }
     }
 
+    // Like u8(), but at_end() must be false.
+    ALLOCSCOPE_INLINE std::uint8_t next() noexcept { return bytes_.data[at_++]; }
     std::uint8_t u8() noexcept {
         if (remaining() == 0) return ok_ = false, std::uint8_t{0};
         return bytes_.data[at_++];
@@ -3423,6 +3427,7 @@ constexpr std::uint16_t tag_enumeration_type = 0x04;
 constexpr std::uint16_t tag_formal_parameter = 0x05;
 constexpr std::uint16_t tag_imported_declaration = 0x08;
 constexpr std::uint16_t tag_lexical_block = 0x0b;
+constexpr std::uint16_t tag_member = 0x0d;
 constexpr std::uint16_t tag_pointer_type = 0x0f;
 constexpr std::uint16_t tag_reference_type = 0x10;
 constexpr std::uint16_t tag_structure_type = 0x13;
@@ -4238,6 +4243,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+
+#if !defined(_GNU_SOURCE)  // mremap, dladdr, secure_getenv and others
+    #error "allocscope needs _GNU_SOURCE, which g++ and clang++ define; leave out -U_GNU_SOURCE"
+#endif
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -10780,7 +10789,7 @@ struct unwind_rule {
     rule_kind kind;
     bool restores_bp : 1;     // false: the caller's bp is still in the register
     module_life life : 2;     // of the module that the rule came from
-    bool is_pair : 1;         // for chain_memo.hpp: the saved bp below was needed, too
+    bool is_pair : 1;         // of a walked stack: the saved bp below was needed, too
     std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
     std::int32_t cfa_offset;  // bytes from sp or bp
 
@@ -11318,7 +11327,7 @@ public:
     ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return row_; }
 
 private:
-    static constexpr unsigned most_steps = 100000;
+    static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
     static constexpr unsigned most_kept = 8;
     static constexpr std::uint8_t operation_dereference = 0x06;
     static constexpr std::uint8_t operation_plus = 0x23;  // a number that follows
@@ -11329,18 +11338,15 @@ private:
     static constexpr std::uint64_t register_return_address = 16;
 
     bool run(const byte_view& program) noexcept {
+        if (program.size > most_bytes) return false;
         program_ = &program;
         in_ = byte_cursor{program};
-        while (!in_.at_end() && !is_past_) {
-            if (++steps_ > most_steps) return false;
-            step();
-            if (is_odd_ || !in_.ok()) return false;
-        }
-        return true;
+        while (!in_.at_end() && !is_past_) step();
+        return in_.ok();
     }
 
-    void step() noexcept {
-        const std::uint8_t code = in_.u8();
+    ALLOCSCOPE_INLINE void step() noexcept {
+        const std::uint8_t code = in_.next();
         const std::uint8_t low = code & 0x3fU;
         switch (code >> 6U) {
             case 1:
@@ -11422,7 +11428,7 @@ private:
             case 0x2f:  // at a negative offset
                 return save(number, in_.uleb(), true);
             default:
-                is_odd_ = true;
+                in_.fail();
         }
     }
 
@@ -11431,7 +11437,7 @@ private:
         std::uint64_t next = 0;
         if (__builtin_mul_overflow(distance, about_.code_factor, &bytes) ||
             __builtin_add_overflow(location_, bytes, &next)) {
-            is_odd_ = true;
+            in_.fail();
             return;
         }
         move_to(next);
@@ -11442,7 +11448,7 @@ private:
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
         if (next < location_) {
-            is_odd_ = true;
+            in_.fail();
             return;
         }
         move_to(next);
@@ -11458,7 +11464,7 @@ private:
 
     void keep() noexcept {
         if (kept_count_ == most_kept) {
-            is_odd_ = true;
+            in_.fail();
         } else {
             kept_[kept_count_++] = row_;
         }
@@ -11466,7 +11472,7 @@ private:
 
     void go_back() noexcept {
         if (kept_count_ == 0) {
-            is_odd_ = true;
+            in_.fail();
         } else {
             row_ = kept_[--kept_count_];
         }
@@ -11474,7 +11480,7 @@ private:
 
     std::int64_t scaled(std::int64_t number) noexcept {
         std::int64_t product = 0;
-        if (__builtin_mul_overflow(number, about_.data_factor, &product)) is_odd_ = true;
+        if (__builtin_mul_overflow(number, about_.data_factor, &product)) in_.fail();
         return product;
     }
 
@@ -11486,7 +11492,7 @@ private:
 
     void set_offset(std::int64_t offset) noexcept {
         row_.cfa_offset = static_cast<std::int32_t>(offset);
-        if (row_.cfa_offset != offset) is_odd_ = true;
+        if (row_.cfa_offset != offset) in_.fail();
     }
 
     // Two expressions are supported for the CFA. For a function that aligns its stack, gcc writes
@@ -11530,7 +11536,7 @@ private:
 
     void save(std::uint64_t number, std::uint64_t factor, bool is_negative) noexcept {
         std::int64_t offset = scaled(static_cast<std::int64_t>(factor));
-        if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) is_odd_ = true;
+        if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) in_.fail();
         if (number == register_bp) {
             row_.bp_offset = static_cast<std::int16_t>(offset);
             const bool fits = row_.bp_offset == offset;
@@ -11546,7 +11552,7 @@ private:
         } else if (number == register_return_address) {
             row_.return_address = where;
         } else if (number == register_sp && where != cfi_row::place::unchanged) {
-            is_odd_ = true;  // the caller's sp would not be the CFA
+            in_.fail();  // the caller's sp would not be the CFA
         }
     }
 
@@ -11567,9 +11573,7 @@ private:
     byte_cursor in_;
     std::uint64_t location_ = 0;
     std::uint64_t wanted_ = 0;
-    unsigned steps_ = 0;
     unsigned kept_count_ = 0;
-    bool is_odd_ = false;
     bool is_past_ = false;  // the wanted row is complete
     cfi_row row_;
     cfi_row first_;
@@ -11994,8 +11998,8 @@ struct walked_stack {
     static constexpr std::uint32_t most_words = max_stack_frames + 1;
 
     std::uint32_t frame_count;
-    std::uint32_t return_count;  // of `returns`, including the one that may have ended the walk
-    std::uint32_t pair_count;    // how many of has_saved_below are set
+    std::uint32_t return_count;  // including the word that may have ended the walk
+    std::uint32_t pair_count;    // how many of the rules have is_pair
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
@@ -12005,11 +12009,12 @@ struct walked_stack {
     std::uint64_t sum;         // hash_part of each frame's return address, and module_sum
     std::uint64_t module_sum;  // module_tag of each frame in a module that may be unloaded
     std::uint64_t shape;       // of all that it depends on but `sum`: see shape_of_start()
-    stack_word returns[most_words];
-    unwind_rule rules[most_words];  // for the returns, as they were followed
-    // The saved frame pointer right below returns[i], when the walk depended on it.
+    std::uintptr_t return_addresses[most_words];
+    std::uintptr_t return_places[most_words];  // where they were read
+    // For the return addresses, as they were followed. `is_pair`: the walk also depended on the
+    // frame pointer that is saved right below.
+    unwind_rule rules[most_words];
     std::uintptr_t saved_below[most_words];
-    bool has_saved_below[most_words];
     stack_word others[most_words];  // saved frame and stack pointers that lie elsewhere
 };
 
@@ -12035,7 +12040,7 @@ void visit_modules_that_may_go(const walked_stack& stack, const Visitor& visit) 
     if (stack.module_sum == 0) return;
     module_identity here;
     for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
-        const std::uintptr_t pc = stack.returns[i].value;
+        const std::uintptr_t pc = stack.return_addresses[i];
         if (stack.rules[i].life == module_life::permanent || here.holds(pc - 1)) continue;
         here = identify_module(pc - 1);
         if (here.start != 0) visit(here);
@@ -12046,46 +12051,61 @@ class stack_walk {
 public:
     stack_walk(const stack_bounds& bounds, rule_cache& rules, walked_stack& out,
                unwinding method = unwinding::automatic) noexcept
-        : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
+        : high_(bounds.high),
+          method_(method),
+          usual_(method == unwinding::frame_pointers ? rule_kind::frame_pointer
+                                                     : rule_kind::from_sp),
+          rules_(rules),
+          out_(out) {}
 
     // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
         begin();
+        // A copy, because the compiler would read the member again after each store.
+        walked_stack& out = out_;
         caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
         std::uint64_t sum = 0;
         std::uint64_t shape = shape_of_start(most_frames);
         std::uint32_t frames = 0;
+        std::uint32_t ended = 0;
+        saved_pointer restored;
         for (;;) {
             // The words below a CFA belong to the frame that is left by going there.
-            const std::uintptr_t pc = read_stack_word(at.cfa - sizeof(std::uintptr_t));
-            const unwind_rule& rule = rule_to_obey(pc, out_.rules[frames]);
-            out_.returns[frames] = {at.cfa - sizeof(std::uintptr_t), pc};
-            out_.has_saved_below[frames] = false;
-            if (at.saved_bp != 0) restore_bp(at.saved_bp, frames);
-            // Only its rule can say whether it is a return address at all.
-            if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
-                out_.return_count = frames + 1;
-                shape += shape_of_word(out_.returns[frames]);
-                break;
+            const std::uintptr_t place = at.cfa - sizeof(std::uintptr_t);
+            const std::uintptr_t pc = read_stack_word(place);
+            const unwind_rule* rule = &rules_.rule_for(pc);
+            out.return_places[frames] = place;
+            out.return_addresses[frames] = pc;
+            std::memcpy(&out.rules[frames], rule, sizeof *rule);
+            if (at.saved_bp != 0) restored = {at.saved_bp, frames};
+            if (ALLOCSCOPE_UNLIKELY(rule->kind != usual_ || rule->life != module_life::permanent)) {
+                rule = &rule_to_obey(pc, *rule, out.rules[frames]);
+                // Only its rule can say whether it is a return address at all.
+                if (ALLOCSCOPE_UNLIKELY(rule->kind == rule_kind::unknown) && frames != 0) {
+                    ended = 1;
+                    shape += shape_of_word({place, pc});
+                    break;
+                }
             }
             sum += hash_part(pc, frames);
             shape += hash_part(at.cfa, frames);
-            out_.return_count = ++frames;
-            if (frames == most_frames) break;
-            if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::from_sp)) {
-                at = leave_by_sp(rule, at.cfa);
-            } else if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::frame_pointer)) {
-                at = checked_place(place_by_bp(), at.cfa);
+            if (++frames == most_frames) break;
+            if (ALLOCSCOPE_LIKELY(rule->kind == rule_kind::from_sp)) {
+                at = leave_by_sp(*rule, at.cfa);
             } else {
-                at = leave(rule, at.cfa);
+                restore_bp(restored);
+                at = ALLOCSCOPE_LIKELY(rule->kind == rule_kind::frame_pointer)
+                         ? checked_place(place_by_bp(), at.cfa)
+                         : leave(*rule, at.cfa);
             }
             if (at.cfa == 0) break;
         }
-        out_.sum = sum + out_.module_sum;
-        out_.shape = shape + shape_of_saved_;
-        out_.frame_count = frames;
-        out_.generation = rules_.generation();
+        out.sum = sum + out.module_sum;
+        out.shape = shape + shape_of_saved_;
+        out.frame_count = frames;
+        out.return_count = frames + ended;
+        out.generation = rules_.generation();
     }
 
 private:
@@ -12093,6 +12113,12 @@ private:
     struct caller_place {
         std::uintptr_t cfa = 0;       // 0: it cannot be found
         std::uintptr_t saved_bp = 0;  // where the caller's bp is kept; 0: still in the register
+    };
+
+    // Where the frame pointer of the frame with this number is saved.
+    struct saved_pointer {
+        std::uintptr_t at = 0;  // 0: restore_bp knows
+        std::uint32_t frame = 0;
     };
 
     void begin() noexcept {
@@ -12117,15 +12143,16 @@ private:
         return hash_finish((turned + word.value) * golden_multiplier);
     }
 
-    // Returns a reference, because taking the eight bytes apart and together again takes longer
-    // than all the rest.
+    // `copy` has a copy of `known` and gets the rule to obey. Returns a reference, because taking
+    // the eight bytes apart and together again takes longer than all the rest.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
+                                                         const unwind_rule& known,
                                                          unwind_rule& copy) noexcept {
-        const unwind_rule* rule = &rules_.rule_for(pc);
+        const unwind_rule* rule = &known;
         if (ALLOCSCOPE_UNLIKELY(rule->life != module_life::permanent)) {
             rule = &rule_that_may_go(pc, *rule);
+            copy = *rule;
         }
-        std::memcpy(&copy, rule, sizeof copy);
         if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
         copy = rule_under(method_, *rule);
         return copy;
@@ -12143,26 +12170,27 @@ private:
         return *rule;
     }
 
-    // The frame pointer now has the value that is saved at `at`. The value is read only when a rule
+    // The frame pointer now has the value that is saved there. The value is read only when a rule
     // needs it, which is rare.
-    void restore_bp(std::uintptr_t at, std::uint32_t index) noexcept {
-        bp_address_ = at;
-        bp_index_ = index;
+    ALLOCSCOPE_FAST_PATH void restore_bp(saved_pointer& restored) noexcept {
+        if (restored.at == 0) return;
+        bp_ = restored;
+        restored.at = 0;
         is_bp_noted_ = false;
     }
 
     // The walk now depends on the frame pointer: notes the word that it was read from.
     ALLOCSCOPE_FAST_PATH std::uintptr_t use_bp() noexcept {
-        const std::uintptr_t value = read_stack_word(bp_address_);
+        const std::uintptr_t value = read_stack_word(bp_.at);
         if (is_bp_noted_) return value;
         is_bp_noted_ = true;
-        shape_of_saved_ += shape_of_word({bp_address_, value});
-        if (bp_address_ + sizeof(std::uintptr_t) == out_.returns[bp_index_].address) {
-            out_.saved_below[bp_index_] = value;
-            out_.has_saved_below[bp_index_] = true;
+        shape_of_saved_ += shape_of_word({bp_.at, value});
+        if (bp_.at + sizeof(std::uintptr_t) == out_.return_places[bp_.frame]) {
+            out_.saved_below[bp_.frame] = value;
+            out_.rules[bp_.frame].is_pair = true;
             ++out_.pair_count;
         } else {
-            note_other({bp_address_, value});
+            note_other({bp_.at, value});
         }
         return value;
     }
@@ -12261,11 +12289,11 @@ private:
 
     std::uintptr_t high_;
     unwinding method_;
+    rule_kind usual_;  // a rule of this kind is obeyed as it is
     rule_cache& rules_;
     walked_stack& out_;
     std::uint64_t shape_of_saved_ = 0;
-    std::uintptr_t bp_address_ = 0;
-    std::uint32_t bp_index_ = 0;  // of the return address it was restored beside
+    saved_pointer bp_;  // what restores the frame pointer now
     bool is_bp_noted_ = false;
 };
 
@@ -12627,23 +12655,36 @@ private:
         generation_ = generation;
     }
 
+    // Writes the return addresses, but for the last of an odd number. Returns how many.
+    static std::uint32_t write_without_pairs(remembered_chain& chain,
+                                             const walked_stack& stack) noexcept {
+        two_stack_words* single = chain.singles();
+        std::uint32_t i = 0;
+        for (; i + 1 < stack.return_count; i += 2, ++single) {
+            *reinterpret_cast<aligned_words*>(single->addresses) =
+                load_two(stack.return_places + i);
+            *reinterpret_cast<aligned_words*>(single->values) =
+                load_two(stack.return_addresses + i);
+        }
+        return i;
+    }
+
     void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
-        std::uint32_t pairs = 0;
-        std::uint32_t singles = 0;
         bool is_ordered = true;
         const std::uint32_t returns = stack.return_count;
         std::memcpy(static_cast<void*>(chain.rules()), stack.rules, returns * sizeof(unwind_rule));
+        std::uint32_t pairs = 0;
+        std::uint32_t singles = stack.pair_count == 0 ? write_without_pairs(chain, stack) : 0;
         const auto add_single = [&chain, &singles](const stack_word& word) {
             chain.single_address(singles) = word.address;
             chain.single_value(singles++) = word.value;
         };
-        for (std::uint32_t i = 0; singles + pairs < returns; ++i) {
-            const stack_word& at = stack.returns[i];
-            if (stack.has_saved_below[i]) {
+        for (std::uint32_t i = singles; i < returns; ++i) {
+            const stack_word at{stack.return_places[i], stack.return_addresses[i]};
+            if (stack.rules[i].is_pair) {
                 is_ordered = is_ordered && singles == 0;
                 chain.place(pairs) = at.address - sizeof(std::uintptr_t);
                 chain.pair(pairs++) = {stack.saved_below[i], at.value};
-                chain.rules()[i].is_pair = true;
             } else {
                 add_single(at);
             }
@@ -12841,8 +12882,7 @@ struct thread_state : thread_entry {
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
-    walked_stack scratch{};  // saves a hook 7 KiB of the program's stack
-    std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
+    walked_stack scratch{};  // saves a hook 6 KiB of the program's stack
 
     // --- control lock, or the list ---
     atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
@@ -14337,12 +14377,12 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     for (thread_state& each : all_threads()) {
         std::int32_t id = each.thread_id.load(memory_order::acquire);
         if (id == 0) continue;
-        // When two threads do this at the same time, only one of them gives the state back.
-        if (is_thread_gone(id) && each.thread_id.compare_exchange_strong(id, 0)) {
-            give_back_with_nested(each);
-        } else {
+        if (!is_thread_gone(id)) {
             ++left;
+            continue;
         }
+        // When two threads do this at the same time, only one of them gives the state back.
+        if (each.thread_id.compare_exchange_strong(id, 0)) give_back_with_nested(each);
     }
     process.collect_at_instance.store(begun + left + least, memory_order::relaxed);
     reclaim_if_possible();
@@ -15072,7 +15112,7 @@ inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
     const stack_bounds bounds = is_usual ? thread.bounds : page_bounds(frame);
     walked_stack& stack = thread.scratch;
     stack_walk{bounds, thread.rules, stack}.run(frame, most_fault_frames);
-    for (std::uint32_t i = 0; i < stack.frame_count; ++i) out[i] = stack.returns[i].value;
+    for (std::uint32_t i = 0; i < stack.frame_count; ++i) out[i] = stack.return_addresses[i];
     return stack.frame_count;
 }
 
@@ -15368,8 +15408,8 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
 // there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
-    const site* const tagged =
-        process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
+    const site* const tagged = process.sites.intern(process.arena, hash_finish(tag),
+                                                    thread.scratch.return_addresses, 0, tag);
     const cohort_of_site::entry* const entry =
         tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
     return entry != nullptr ? entry->cohort : no_cohort;
@@ -15444,12 +15484,12 @@ inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
     return entry->cohort;
 }
 
-// Like cohort_at_site(), for the stack in scratch_frames.
+// Like cohort_at_site(), for the stack in `scratch`.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, std::uint32_t tag,
                                      remembered_chain* memo) noexcept {
-    const site* const found =
-        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count, tag);
+    const site* const found = process.sites.intern(
+        process.arena, hash, thread.scratch.return_addresses, frame_count, tag);
     return found != nullptr ? cohort_at_site(thread, *found, memo) : unplaced_cohort(thread, tag);
 }
 
@@ -15457,9 +15497,6 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
                               std::uintptr_t frame) noexcept {
     walked_stack& stack = thread.scratch;
     stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
-    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
-        thread.scratch_frames[i] = stack.returns[i].value;
-    }
     visit_modules_that_may_go(stack, note_module);
 }
 
@@ -15477,10 +15514,10 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
 template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
-    if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
+    if (chain_memo::collect(memo, frame, thread.scratch.return_addresses)) {
         const std::uint64_t hash = stack_hash(memo.sum);
         const site* const known =
-            process.sites.known(hash, thread.scratch_frames, memo.frame_count, Tag);
+            process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, Tag);
         const cohort_of_site::entry* const entry =
             known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
         if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
@@ -15490,7 +15527,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
             settle_memo(thread, memo, entry->cohort);
             return entry->cohort;
         }
-        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
+        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch.return_addresses)) {
             chain_memo::end_change(memo, frame);
             return known != nullptr ? cohort_at_site(thread, *known, &memo)
                                     : cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
@@ -18974,6 +19011,11 @@ ALLOCSCOPE_INLINE text_out& operator<<(text_out& out, hexadecimal number) {
     return out;
 }
 
+// Writes a number with its noun: write_count(out, 1, "object", "objects").
+inline void write_count(text_out& out, std::uint64_t count, const char* one, const char* many) {
+    out << decimal{count} << ' ' << (count == 1 ? one : many);
+}
+
 ALLOCSCOPE_NOINLINE void text_out::grow(std::size_t room) {
     std::size_t wanted = room_ < 64 ? 64 : room_ * 2;
     if (wanted < room) wanted = room;
@@ -19700,10 +19742,24 @@ inline text decayed(text type) noexcept {
 inline text result_of_trait(text type) noexcept {
     const text start = listed_start(
         type,
-        "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay<");
+        "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay< "
+        "std::remove_reference_t< std::remove_reference< std::remove_pointer_t< "
+        "std::remove_pointer< std::remove_const_t< std::remove_const< std::remove_cv_t< "
+        "std::remove_cv<");
     if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return {};
     if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
-    return decayed(type.substr(start.size(), type.size() - start.size() - 1));
+    text of = type.substr(start.size(), type.size() - start.size() - 1);
+    if (start.contains("reference")) {
+        while (of.ends_with("&")) of.remove_suffix(1);
+    } else if (start.contains("pointer")) {
+        of = without_const(of);
+        if (of.ends_with("*")) of.remove_suffix(1);
+    } else if (start.contains("remove_c") && !start.contains("ref")) {
+        return of.contains("volatile") ? text{} : without_const(of);
+    } else {
+        of = decayed(of);
+    }
+    return of;
 }
 
 class type_printer {
@@ -20603,7 +20659,7 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // a variable or a parameter of the function
+    variable    // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
 };
 
 class entry_types {
@@ -20614,7 +20670,7 @@ public:
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
-        const text first = name.substr(0, name.find("::"));
+        const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
@@ -20677,8 +20733,9 @@ private:
 
     static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {
         using namespace detail::dwarf;
-        if (wanted == asked_name::variable)
-            return tag == tag_formal_parameter || tag == tag_variable;
+        if (wanted == asked_name::variable) {
+            return tag == tag_formal_parameter || tag == tag_variable || tag == tag_member;
+        }
         if (wanted == asked_name::parameter) {
             return tag == tag_template_type_parameter || tag == tag_template_parameter_pack;
         }
@@ -20740,15 +20797,35 @@ private:
     // `name` begins with `first`, which has the type `type`; the rest are members.
     text spelled_member(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
-            rest.remove_prefix(2);
-            const text member = rest.substr(0, rest.find("::"));
+            const bool is_type = rest.starts_with(":");
+            const bool is_pointed = rest.starts_with("-");
+            rest.remove_prefix(rest.starts_with(".") ? 1 : 2);
+            const text member = rest.substr(0, rest.find_first_of(":.-"));
             rest.remove_prefix(member.size());
-            std::uint64_t scope = without_aliases(type);
-            const found_type found = look_up(scope, member, asked_name::type);
+            std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
+            const found_type found =
+                look_up(scope, member, is_type ? asked_name::type : asked_name::variable);
             if (found.count != 1) return {};
             type = found.type;
         }
         return spelled(type, 0);
+    }
+
+    // The type of the object that a variable of `type` is, or refers or points to.
+    std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
+        using namespace detail::dwarf;
+        for (;;) {
+            entry_facts facts;
+            type = without_aliases(type);
+            if (!read(type, facts)) return 0;
+            const bool is_pointer = facts.tag == tag_pointer_type;
+            const bool is_reference =
+                facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
+            if (!is_reference && is_pointer != is_pointed) return 0;
+            if (!is_reference && !is_pointer) return type;
+            is_pointed = is_pointed && !is_pointer;
+            type = facts.type;
+        }
     }
 
     ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
@@ -23757,6 +23834,15 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling : text{};
 }
 
+// The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
+inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
+    if (is_listed(spelling_at(tokens, at), "* &")) ++at;
+    while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
+        at += 2;
+    }
+    return at + 1;
+}
+
 // Index of the first token at or after a line and column.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
                                              int column) noexcept {
@@ -24054,12 +24140,12 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
+// written_new.hpp - a `new T` of a source file: where its parts stand, and what is around it.
 
-#ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
-#define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+#ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+#define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
 
@@ -24074,11 +24160,13 @@ struct new_expression {
     bool has_initialiser = false;
     bool has_type = false;  // false: it cannot be read
     // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
-    // is a type; a variable in `new auto(x)`.
+    // is a type; in `new auto(x)` a literal, or what behind_variable() reads.
     bool is_of_value = false;
     bool is_of_variable = false;
-    bool is_request = false;  // it asks for bytes: `operator new(n * sizeof(T))`
-    std::size_t callee = 0;   // the function that has it as a default argument; 0: none has
+    bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
+    std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
+    std::size_t outer = 0;     // the brace around that function; 0: there is none
 };
 
 // The last token of an expression, and the number of the expression.
@@ -24093,6 +24181,21 @@ struct name_declaration {
     std::uint32_t block;     // the innermost brace that is open there; 0: there is none
     std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
 };
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+
+// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
+
+#ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+#define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
 
 class source_outline {
 public:
@@ -24123,6 +24226,11 @@ public:
     const list<source_token>& tokens() const noexcept { return list_.tokens; }
     // "" after the last token, and before the first one.
     text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
+    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
+    // code has hundreds of these calls.
+    bool is_at(std::size_t at, const char* wanted) const noexcept;
+    bool is_any_at(std::size_t at, const char* words) const noexcept;
+    bool is_word_at(std::size_t at) const noexcept;
 
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
@@ -24311,7 +24419,7 @@ private:
                                                    ? class_name | template_name
                                                    : class_name);
                     read_definition(name);
-                    if (is_listed(text_at(name + 1), "{ : final")) see_class(name);
+                    if (is_any_at(name + 1, "{ : final")) see_class(name);
                 }
                 break;
             case 'e':
@@ -24333,8 +24441,8 @@ private:
 
     // `struct alignas(64) name`, `struct [[deprecated]] name`.
     std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_listed(text_at(at), "alignas __attribute__ [")) {
-            const std::size_t open = text_at(at) == "[" ? at : at + 1;
+        while (is_any_at(at, "alignas __attribute__ [")) {
+            const std::size_t open = is_at(at, "[") ? at : at + 1;
             if (open >= tokens().size() || partners_[open] <= open) return at;
             at = partners_[open] + 1;
         }
@@ -24344,24 +24452,24 @@ private:
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
     // `name = other;`.
     void read_definition(std::size_t at) {
-        if (!is_word(text_at(at))) return;
+        if (!is_word_at(at)) return;
         const text behind = text_at(at + 1);
         if (is_listed(behind, "{ : = :: final")) add_meaning(text_at(at), defined_name);
         // `namespace a::b {`
-        for (; text_at(at + 1) == "::" && is_word(text_at(at + 2)); at += 2) {
+        for (; is_at(at + 1, "::") && is_word_at(at + 2); at += 2) {
             add_meaning(text_at(at + 2), defined_name);
         }
     }
 
     void read_new(std::size_t at) {
         const text before = text_before(at);
-        if (before == "operator") read_request(at - 1, text_at(at + 1) == "[" ? at + 3 : at + 1);
+        if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
         found.begin = before == "::" ? at - 1 : at;
         std::size_t next = at + 1;
         std::size_t behind = 0;
-        if (text_at(next) == "(") {
+        if (is_at(next, "(")) {
             const std::size_t close = partners_[next];
             if (close == 0) return;
             const text follows = text_at(close + 1);
@@ -24370,7 +24478,10 @@ private:
                 behind = read_type(close + 1, found);
             } else {  // new (T)
                 const std::size_t type_end = read_type(next + 1, found);
-                found.has_type = found.has_type && type_end == close && follows != "(";
+                const bool is_whole = type_end == close || is_declarator(type_end, close);
+                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
+                found.has_type =
+                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
                 found.last = close;
                 behind = close + 1;
             }
@@ -24387,15 +24498,31 @@ private:
         keep(found);
     }
 
+    // Whether the brackets that close at `close` are those of a type, although `(` follows:
+    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
+    bool is_no_place(std::size_t close) const {
+        const text last = text_at(close - 1);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+    }
+
+    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
+    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
+    bool is_declarator(std::size_t at, std::size_t close) const {
+        const std::size_t inner = is_at(at, "(") ? partners_[at] : 0;
+        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        const std::size_t bound = is_at(inner - 1, "]") ? partners_[inner - 1] : inner;
+        return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
+    }
+
     // Reads a call whose first argument is the size of a type, or a multiple of it.
     void read_request(std::size_t begin, std::size_t open) {
-        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
+        const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
         new_expression found;
-        for (std::size_t at = open + 1; at < close && text_at(at) != ","; ++at) {
+        for (std::size_t at = open + 1; at < close && !is_at(at, ","); ++at) {
             const text token = text_at(at);
             if (token == "sizeof") {
                 ++at;
-                if (found.has_type || text_at(at) != "(") return;
+                if (found.has_type || !is_at(at, "(")) return;
                 if (read_type(at + 1, found) != partners_[at]) return;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 return;
@@ -24428,12 +24555,26 @@ private:
         }
     }
 
+    // Finds the function around the expression.
+    void see_function(new_expression& found) const {
+        for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
+            std::size_t close = blocks_[i - 1] - std::size_t{1};
+            while (is_any_at(close, "const noexcept override final")) --close;
+            const std::size_t open = is_at(close, ")") ? partners_[close] : 0;
+            if (open == 0 || !is_word_at(open - 1)) continue;
+            if (is_any_at(open - 1, "if for while switch catch")) continue;
+            found.function = open - 1;
+            found.outer = i > 1 ? blocks_[i - 2] : 0;
+        }
+    }
+
     ALLOCSCOPE_INLINE void see_class(std::size_t name) {
         const auto known = classes_.insert(text_at(name));
         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
 
     void keep(new_expression& found) {
+        see_function(found);
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
@@ -24449,7 +24590,7 @@ private:
 
     bool is_allocating_placement(std::size_t open, std::size_t close) const {
         for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (text_at(i) == "nothrow" || text_at(i) == "align_val_t") return true;
+            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
         }
         return false;
     }
@@ -24473,9 +24614,10 @@ private:
                 break;
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
-                is_readable = word == "decltype" && text_at(at + 3) == ")";
+                is_readable = word == "decltype" && is_at(at + 1, "(") &&
+                              behind_variable(tokens(), at + 2) == partners_[at + 1];
                 found.last = at;
-                if (word == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
+                if (word == "decltype" && is_at(at + 1, "(")) at = partners_[at + 1];
                 if (at == 0) return found.last + 1;
                 value = found.last + 1;
             } else if (is_listed(word, "struct class union enum typename")) {
@@ -24489,13 +24631,13 @@ private:
                 return at;
             }
         }
-        for (; text_at(at) == "*" || text_at(at) == "&" || text_at(at) == "const"; ++at) {
+        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
             found.last = at;
         }
         found.type_end = at;
-        found.has_type = is_readable;
+        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
         if (value != 0 && !is_readable) read_value(value, found);
-        while (text_at(at) == "[" && partners_[at] != 0) {
+        while (is_at(at, "[") && partners_[at] != 0) {
             at = partners_[at];
             found.last = at++;
         }
@@ -24504,34 +24646,37 @@ private:
 
     // Reads the value in the brackets at `open`.
     void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = text_at(open) == "(" ? partners_[open] : 0;
-        if (close == 0 || is_listed(text_at(close + 1), "[ * &")) return;
+        const std::size_t close = is_any_at(open, "( {") ? partners_[open] : 0;
+        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
+        found.type_begin = open + 1;
+        found.type_end = close;
+        found.is_of_variable = behind_variable(tokens(), open + 1) == close;
+        found.has_type = found.is_of_variable;
+        if (found.is_of_variable) return;
         new_expression inner;
         std::size_t at = open + 1;
         while (builtin_type{}.take(text_at(at))) ++at;
         if (at == open + 1) at = read_qualified_name(at, inner);
-        if (at == 0) return;
-        const bool has_brackets = text_at(at) == "(" || text_at(at) == "{";
-        found.is_of_value = has_brackets && partners_[at] != 0 && partners_[at] + 1 == close;
-        found.is_of_variable = at == close && at == open + 2;
-        found.has_type = found.is_of_value || found.is_of_variable;
-        found.type_begin = open + 1;
+        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
+        if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
+        found.is_of_value = true;
+        found.has_type = true;
         found.type_end = at;
     }
 
     // Returns 0 if the name cannot be read.
     std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
-        if (text_at(at) == "::") ++at;
+        if (is_at(at, "::")) ++at;
         for (;;) {
-            if (!is_word(text_at(at))) return 0;
+            if (!is_word_at(at)) return 0;
             found.last = at++;
-            if (text_at(at) == "<") {
+            if (is_at(at, "<")) {
                 at = skip_angle_tokens(tokens(), partners_, at);
                 if (at == 0) return 0;
             }
-            if (text_at(at) != "::") return at;
+            if (!is_at(at, "::")) return at;
             ++at;
-            if (text_at(at) == "template") ++at;
+            if (is_at(at, "template")) ++at;
         }
     }
 
@@ -24539,18 +24684,18 @@ private:
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
         const text after = text_at(at + 2);
-        if (next == "namespace" && after == "std" && text_at(at + 3) == ";") {
+        if (next == "namespace" && after == "std" && is_at(at + 3, ";")) {
             uses_namespace_std_ = true;
         }
-        if (next == "std" && after == "::" && text_at(at + 4) == ";") {
+        if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
         if (after != "=") return;
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
-            if (text_at(i) == ";") break;
-            if (text_at(i) == "decltype") add_meaning(next, expression_alias_name);
+            if (is_at(i, ";")) break;
+            if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
     }
 
@@ -24559,8 +24704,13 @@ private:
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (text_at(i) != ";") continue;
-            add_meaning(text_at(i - 1), meaning);
+            if (!is_at(i, ";")) continue;
+            std::size_t name = i - 1;
+            while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
+                const std::size_t open = partners_[name];
+                name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
+            }
+            add_meaning(text_at(name), meaning);
             declare(text_at(i - 1), at);
             return;
         }
@@ -24581,6 +24731,18 @@ private:
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
+
+ALLOCSCOPE_NOINLINE bool source_outline::is_at(std::size_t at, const char* wanted) const noexcept {
+    return text_at(at) == wanted;
+}
+ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
+                                                   const char* words) const noexcept {
+    return is_listed(text_at(at), words);
+}
+
+ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
+    return is_word(text_at(at));
+}
 
 }  // namespace symbolize
 
@@ -24607,13 +24769,6 @@ struct local_name {
     std::size_t end = 0;
 };
 
-// The name of the variable in `decltype(v)` at `at`; "" if the text is something else.
-inline text variable_of_decltype(const source_outline& file, std::size_t at) noexcept {
-    const bool is_one = file.text_at(at) == "decltype" && file.text_at(at + 1) == "(" &&
-                        is_word(file.text_at(at + 2)) && file.text_at(at + 3) == ")";
-    return is_one ? file.text_at(at + 2) : text{};
-}
-
 enum class block_kind { of_function, of_class, of_namespace };
 
 // What the brace at `open` opens.
@@ -24634,12 +24789,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
                               text name) {
     local_name found;
     found.at = at;
-    const bool is_typedef = file.text_at(at) == "typedef";
+    const bool is_typedef = file.is_at(at, "typedef");
     if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
-    while (end < before && file.text_at(end) != ";") {
-        if (file.text_at(end) == "[" || (is_typedef && file.text_at(end) == "(")) {
+    while (end < before && !file.is_at(end, ";")) {
+        if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
             is_simple = false;
         }
         ++end;
@@ -24650,7 +24805,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
         found.end = end - 1;
-    } else if (previous == "using" && file.text_at(at + 1) == "=") {
+    } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;
         found.end = end;
     } else {
@@ -24664,12 +24819,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
 
 // The `{` of the class whose name stands at `at`; 0: it is no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !is_listed(file.text_at(at - 1), "struct class")) return 0;
+    if (at == 0 || !file.is_any_at(at - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (is_listed(file.text_at(i), "; ( ) = >")) {
-            if (file.text_at(i) != ">" || file.text_at(at + 1) == "<") return 0;
+        if (file.is_any_at(i, "; ( ) = >")) {
+            if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
         }
-        if (file.text_at(i) == "{") return file.partner(i) != 0 ? i : 0;
+        if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
     }
     return 0;
 }
@@ -24727,7 +24882,7 @@ struct declared_variable {
 // tokens are not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
     std::size_t at = end;
-    while (at > 1 && file.text_at(at - 1) == "*") --at;
+    while (at > 1 && file.is_at(at - 1, "*")) --at;
     for (;;) {
         int depth = 0;
         do {
@@ -24738,10 +24893,10 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
         } while (depth > 0);
-        if (file.text_at(at) == "<") --at;
-        if (!is_word(file.text_at(at))) return 0;
+        if (file.is_at(at, "<")) --at;
+        if (!file.is_word_at(at)) return 0;
         while (at > 1 && builtin_type{}.take(file.text_at(at - 1))) --at;
-        if (at < 3 || file.text_at(at - 1) != "::") return at;
+        if (at < 3 || !file.is_at(at - 1, "::")) return at;
         --at;
     }
 }
@@ -24750,15 +24905,15 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
     found.at = at;
-    if (!is_listed(file.text_at(at + 1), "; ( { = , ) :")) return {};
+    if (!file.is_any_at(at + 1, "; ( { = , ) :")) return {};
     std::size_t end = at;
-    while (end > 1 && is_listed(file.text_at(end - 1), "& const")) --end;
+    while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern";
     while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
-    const bool is_alone = found.begin != 0 && is_listed(file.text_at(before - 1), "; { } ( , :");
+    const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
     if (is_alone) found.end = end;
     return found;
 }
@@ -24785,7 +24940,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
-            const bool is_object = is_listed(file.text_at(at + 1), ". ->");
+            const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header) return found;
@@ -24799,6 +24954,80 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+
+// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
+
+#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
+inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = file.is_at(i + 1, "(");
+        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
+    }
+    return false;
+}
+
+// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
+// "(". Finds the only such new-expression in that call.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    const text before = file.text_at(only->begin - 1);
+    return before == "(" || before == "," ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+    if (column <= 0) return find_on_line(file, line);
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    if (const new_expression* found = file.expression_at(at)) return found;
+    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP
 
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 
@@ -25325,73 +25554,14 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
 
-// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+// type_knowledge.hpp - what the source readers may ask the debug information about names.
 
-#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
-
-// True if something in [begin, end) might call operator new at the same position: `operator`, or a
-// possible macro with a `new` inside, by naming convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
-        const text word = file.text_at(i);
-        if (!is_word(word)) continue;
-        if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = file.text_at(i + 1) == "(";
-        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
-        if (is_call && is_upper && word.size() > 1) return true;
-    }
-    return false;
-}
-
-// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
-// "(". Finds the only such new-expression in that call.
-inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.text_at(only->begin - 1);
-    return before == "(" || before == "," ? only : nullptr;
-}
-
-// Without a column: the only new-expression that begins or ends on the line.
-inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
-}
-
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
-    if (column <= 0) return find_on_line(file, line);
-    const source_token* token = file.token_at(line, column);
-    if (token == nullptr) return nullptr;
-    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
-    if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
-}
 
 enum class name_kind {
     unknown,
@@ -25416,6 +25586,32 @@ struct type_knowledge {
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
 };
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+
+// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The type of a literal without a suffix, or with f; "": another one.
+inline text type_of_literal(text token) noexcept {
+    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
+    if (token[0] == '"') return "const char*";
+    const std::size_t end = token.find_first_not_of("0123456789.");
+    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    const bool is_real = token.contains(".");
+    if (end == no_position) return is_real ? "double" : "int";
+    return is_real && token.ends_with("f") ? "float" : "";
+}
 
 // Spells the type of a new-expression. Template parameters are replaced by the arguments in the
 // name of the frame's function.
@@ -25443,17 +25639,35 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
+        const text type = expression_.has_type ? written() : text{};
+        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+    }
+
+    text written() const {
         const text own = own_name();
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(type_of_variable(expression_.type_begin, 0));
+            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value && !is_certain_type(own) && !is_standard_class(own)) return {};
         text_out type{memory_};
-        if (!write(type, expression_.type_begin, expression_.type_end, 0) || is_doubtful(own)) {
+        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return of_values();
+        return is_doubtful(own) ? text{} : type.view();
+    }
+
+    // The compiler has deduced the type of p in `auto* p = new box{1};`.
+    text of_auto_pointer() const {
+        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
+        std::size_t before = name;
+        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
+        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
+        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
             return {};
         }
-        return type.view();
+        text type = decayed(described(file_.text_at(name), asked_name::variable));
+        if (!type.ends_with("*")) return {};
+        type.remove_suffix(1);
+        return type;
     }
 
     // The same for tokens of a declaration before the place.
@@ -25466,7 +25680,7 @@ public:
     // "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
-        if (!expression_.has_initialiser || file_.text_at(open) != "(") return {};
+        if (!expression_.has_initialiser || !file_.is_at(open, "(")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
@@ -25483,7 +25697,7 @@ public:
         path << '<';
         const std::size_t close = file_.partner(open);
         std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (is_listed(file_.text_at(close - 1), ") }")) end = file_.partner(close - 1);
+        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
         text_out first{memory_};
         text argument;
         int depth = 0;  // of angle brackets
@@ -25516,8 +25730,8 @@ private:
     text own_name() const {
         text own;
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (file_.text_at(i) == "<") break;
-            if (is_word(file_.text_at(i))) own = file_.text_at(i);
+            if (file_.is_at(i, "<")) break;
+            if (file_.is_word_at(i)) own = file_.text_at(i);
         }
         return own;
     }
@@ -25528,7 +25742,7 @@ private:
     }
 
     bool is_standard_class(text own) const {
-        return file_.text_at(expression_.type_begin) == "std" &&
+        return file_.is_at(expression_.type_begin, "std") &&
                (is_standard_template(own) || is_listed(own, "string wstring"));
     }
 
@@ -25550,7 +25764,7 @@ private:
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (file_.text_at(at) == "*" && file_.text_at(at - 1) == name) return true;
+            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
         return false;
     }
@@ -25561,16 +25775,21 @@ private:
         for (std::size_t i = begin; i < end; ++i) {
             text word = file_.text_at(i);
             if (word == "template") continue;
+            if (word == "[" && file_.is_at(i - 1, "*") && file_.is_at(i - 2, "(")) {
+                i = file_.partner(i);  // `new (int (*[2])(char))` makes pointers
+                continue;
+            }
             if (word == "decltype") {
-                if (variable_of_decltype(file_, i).empty()) return false;
-                word = type_of_variable(i + 2, depth);
+                const std::size_t close = file_.partner(i + 1);
+                if (behind_variable(file_.tokens(), i + 2) != close) return false;
+                word = type_of_value(i + 2, close, depth);
                 if (word.empty()) return false;
-                i += 3;
+                i = close;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && file_.text_at(i - 1) == "::";
+                const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
                 const bool is_pack =
-                    i + 3 < end && file_.text_at(i + 1) == "." && !is_inner && is_parameter(word);
+                    i + 3 < end && file_.is_at(i + 1, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
                     word = meaning_of(word, false, true);
                     i += 3;
@@ -25579,7 +25798,7 @@ private:
                     is_of_library = false;
                 } else if (!is_inner) {
                     const std::size_t outer = class_around(i, begin, depth);
-                    const bool has_arguments = i + 1 < end && file_.text_at(i + 1) == "<";
+                    const bool has_arguments = i + 1 < end && file_.is_at(i + 1, "<");
                     word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
@@ -25600,14 +25819,66 @@ private:
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
+    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
+    // of std::optional.
+    text of_values() const {
+        const std::size_t name = expression_.type_begin + 2;
+        const std::size_t open = expression_.type_end;
+        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
+                            file_.is_any_at(name, "pair tuple optional");
+        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
+        text_out type{memory_};
+        type << "std::" << file_.text_at(name) << '<';
+        std::size_t count = 0;
+        for (std::size_t at = open + 1; at < close; ++at, ++count) {
+            const std::size_t behind = behind_variable(file_.tokens(), at);
+            if (behind != close && !file_.is_at(behind, ",")) return {};
+            const text value = decayed(type_of_value(at, behind, 0));
+            // These take the place of a value, or are copied.
+            const bool is_other = value.contains("std::allocator_arg_t") ||
+                                  (count == 0 && value.starts_with("std::optional<"));
+            if (value.empty() || is_other) return {};
+            type << (count == 0 ? "" : ", ") << value;
+            at = behind;
+        }
+        type << '>';
+        const bool is_optional = file_.is_at(name, "optional");
+        const bool is_whole = is_optional ? count == 1 : count > 1;
+        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
+    }
+
+    // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
+    text type_of_value(std::size_t begin, std::size_t end, int depth) const {
+        if (file_.is_at(begin, "*")) {
+            text type = decayed(type_of_value(begin + 1, end, depth));
+            if (!type.ends_with("*")) return {};
+            type.remove_suffix(1);
+            return joined(memory_, type, "&");
+        }
+        const bool is_pointer = file_.is_at(begin, "&");
+        if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
+        if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        text_out path{memory_};
+        for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+            if (file_.is_macro(file_.text_at(i))) return {};
+            path << file_.text_at(i);
+        }
+        text type = described(path.view(), asked_name::variable);
+        if (type.empty() || !is_pointer) return type;
+        while (type.ends_with("&")) type.remove_suffix(1);
+        return joined(memory_, type, "*");
+    }
+
     // The type of the variable that is named at `at`, from the debug information or else from the
     // source.
     text type_of_variable(std::size_t at, int depth) const {
+        const text literal = type_of_literal(file_.text_at(at));
+        if (!literal.empty()) return literal;
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
         const declared_variable found = find_variable(file_, at);
         if (!found.is_known()) return {};
-        if (file_.text_at(found.begin) == "auto") return argument_for_auto(found);
+        if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
@@ -25618,20 +25889,19 @@ private:
         if (!is_plain || name_.components.empty()) return {};
         std::size_t before = 0;
         std::size_t open = parameter.begin;
-        while (--open > 0 && file_.text_at(open) != "(") {
-            if (file_.text_at(open) == "auto") ++before;
-            if (is_listed(file_.text_at(open), "; { }")) return {};
+        while (--open > 0 && !file_.is_at(open, "(")) {
+            if (file_.is_at(open, "auto")) ++before;
+            if (file_.is_any_at(open, "; { }")) return {};
         }
         std::size_t count = before;
         for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
-            if (file_.text_at(i) == "auto") ++count;
+            if (file_.is_at(i, "auto")) ++count;
         }
         // If the place is in another lambda or a class inside this one, the function is the inner
         // one's.
         for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
-            const bool is_lambda =
-                file_.text_at(i) == "]" && is_listed(file_.text_at(i + 1), "( {");
-            if (is_lambda || is_listed(file_.text_at(i), "struct class union")) return {};
+            const bool is_lambda = file_.is_at(i, "]") && file_.is_any_at(i + 1, "( {");
+            if (is_lambda || file_.is_any_at(i, "struct class union")) return {};
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
         const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
@@ -25652,7 +25922,7 @@ private:
     // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
-        const bool has_arguments = at + 1 < end && file_.text_at(at + 1) == "<";
+        const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local =
@@ -25676,12 +25946,11 @@ private:
         std::size_t last = at;
         text_out path{memory_};
         path << file_.text_at(at);
-        while (last + 2 < end && file_.text_at(last + 1) == "::" &&
-               is_word(file_.text_at(last + 2))) {
+        while (last + 2 < end && file_.is_at(last + 1, "::") && file_.is_word_at(last + 2)) {
             last += 2;
             path << "::" << file_.text_at(last);
         }
-        if (last + 1 < end && file_.text_at(last + 1) == "<") return {};
+        if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
         asked_name wanted = asked_name::type;
         if (is_parameter(file_.text_at(at))) {
             for (const template_header* header : headers_) {
@@ -25813,7 +26082,7 @@ private:
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
-            meaning.starts_with("std::") || (at > 1 && is_listed(file_.text_at(at - 2), "std pmr"));
+            meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
@@ -25848,7 +26117,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
-    if (expression == nullptr || !expression->has_type) return {};
+    if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
     const bool is_at_begin =
@@ -26152,19 +26421,23 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     list<text> parameters{memory};
     list<text> arguments{memory};
     std::size_t next = 0;
+    bool has_pack = false;
     if (macro->rest.starts_with("(")) {
-        const bool is_call = file.text_at(at + 1) == "(";
+        const bool is_call = file.is_at(at + 1, "(");
         const std::size_t close = is_call ? file.partner(at + 1) : 0;
         if (close == 0) return {};
         for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
             const text word = spelling_at(body.tokens, next);
             if (is_word(word)) parameters.push_back(word);
+            if (word == "." && !has_pack) parameters.push_back("__VA_ARGS__");
+            has_pack = has_pack || word == ".";
         }
         ++next;
         const char* begin = nullptr;
         for (std::size_t i = at + 2; i <= close; ++i) {
             const text token = file.text_at(i);
-            if (i == close || token == ",") {
+            const bool is_in_pack = has_pack && arguments.size() + 1 == parameters.size();
+            if (i == close || (token == "," && !is_in_pack)) {
                 const text last = file.text_at(i - 1);
                 const char* const end = last.data() + last.size();
                 arguments.push_back(
@@ -26183,7 +26456,10 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
         if (word == "#" || file.is_macro(word)) return {};
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
-        if (i < parameters.size() && i >= arguments.size()) return {};
+        if (i < parameters.size() && i >= arguments.size()) {
+            if (!has_pack) return {};
+            continue;
+        }
         made << (i < parameters.size() ? arguments[i] : word) << ' ';
     }
     return made.view();
@@ -26199,7 +26475,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
-            i > 1 && is_listed(word, "string wstring") && made.text_at(i - 2) == "std";
+            i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind(knowledge.context, word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
@@ -26214,9 +26490,9 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
 // is set if the macro writes nothing else, so that nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
-                          bool& is_all) {
-    for (int i = 0; i < 2; ++i) {  // MAKE(T) and MAKE(T)()
-        if (file.text_at(at) == ")" && file.partner(at) > 0) at = file.partner(at) - 1;
+                          bool& is_all, bool& is_array) {
+    for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
+        if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
@@ -26226,8 +26502,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
+    is_array = made.is_at(only.type_end, "[");
     std::size_t bound = only.type_end;  // `[n]`
-    while (made.text_at(bound) == "[") bound += 3;
+    while (made.is_at(bound, "[")) bound += 3;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
         const bool is_in_type = i >= only.begin && i < bound;
@@ -26306,7 +26583,7 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
         const text token = file.text_at(at - 1);
         if (is_listed(token, "; {") || token == "new") return token == "new";
         if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
-        if (token == "}") return file.text_at(at) == ",";                  // member{...},
+        if (token == "}") return file.is_at(at, ",");                      // member{...},
     }
     return true;
 }
@@ -26317,13 +26594,13 @@ inline const new_expression* implied_by_constructor(const source_outline& file, 
     const text token = file.text_at(at);
     if (token == name) {
         std::size_t open = class_body(file, at);
-        if (open == 0 && file.text_at(at + 1) == "::") {
+        if (open == 0 && file.is_at(at + 1, "::")) {
             open = body_of_class(file, name);
         }
         return open != 0 ? member_initialiser(file, open) : nullptr;
     }
     const std::size_t brace = token == "{" ? at : at + 1;
-    if (!is_listed(token, ") {") || file.text_at(brace) != "{" || has_new_before(file, brace)) {
+    if (!is_listed(token, ") {") || !file.is_at(brace, "{") || has_new_before(file, brace)) {
         return nullptr;
     }
     const std::size_t open = body_of_class(file, name);
@@ -26348,9 +26625,9 @@ inline const new_expression* default_argument(const source_outline& file, text c
 // The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
 // in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
-    if (file.text_at(at) == ")") at = file.partner(at);
-    if (at > 0 && file.text_at(at) == "(") --at;
-    while (file.text_at(at + 1) == "::") at += 2;  // clang: the first
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
     const text name = file.text_at(at);
     if (!is_word(name) || file.is_macro(name)) return {};
     if (file.has_new_in_default(name)) return name;
@@ -26381,9 +26658,10 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
     } else if (shown == nullptr) {
         bool is_all = false;
-        type = type_of_macro(scratch, *file, at, function, knowledge, is_all);
+        bool is_array = false;
+        type = type_of_macro(scratch, *file, at, function, knowledge, is_all, is_array);
         if (!type.empty() && is_all) {
-            answer = {names.made(type), type_evidence::source_text};
+            answer = {names.made(type), type_evidence::source_text, is_array};
             return;
         }
     }
@@ -26439,7 +26717,7 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
 // The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
 inline std::size_t before_list(const source_outline& file, std::size_t open) {
     if (open < 2) return 0;
-    const bool is_copied = file.text_at(open) == "{" && file.text_at(open - 1) == "=";
+    const bool is_copied = file.is_at(open, "{") && file.is_at(open - 1, "=");
     return is_copied ? open - 2 : open - 1;
 }
 
@@ -26453,28 +26731,27 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     if (token == "{") return before_list(file, at);
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
-    if (member < 2 || !is_word(file.text_at(member))) return 0;
+    if (member < 2 || !file.is_word_at(member)) return 0;
     // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = file.text_at(member + 1) == "[";
+    const bool is_bracket = file.is_at(member + 1, "[");
     const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (is_listed(file.text_at(behind), "[ . ->")) return 0;
-    if (!is_listed(file.text_at(member - 1), ". ->")) return token == "(" ? 0 : at;
+    if (file.is_any_at(behind, "[ . ->")) return 0;
+    if (!file.is_any_at(member - 1, ". ->")) return token == "(" ? 0 : at;
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
-    const bool is_object =
-        file.text_at(behind - 1) == ">" && is_listed(file.text_at(behind), "( {");
+    const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
-    if (name < 2 || is_listed(file.text_at(name - 1), ". -> ::")) return {};
-    if (file.text_at(name) == ">") return {name, begin_of_type(file, name + 1), name + 1};
-    if (!is_word(file.text_at(name)) || file.is_macro(file.text_at(name))) return {};
+    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
+    if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
+    if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);
-    if (!found.is_known() || file.text_at(name + 1) != "->") return found;
-    return file.text_at(--found.end) == "*" ? found : declared_variable{};
+    if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
+    return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
 
 // What `name` stands for if it is an alias in a namespace around the place, and nothing else.
@@ -26803,15 +27080,15 @@ namespace symbolize {
 // word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
-        if (file.text_at(at - 2) != "operator" || file.text_at(at - 1) != "new") continue;
+        if (!file.is_at(at - 2, "operator") || !file.is_at(at - 1, "new")) continue;
         std::size_t open = at;
-        while (open < before && file.text_at(open) != "(") ++open;
+        while (open < before && !file.is_at(open, "(")) ++open;
         const std::size_t close = file.partner(open);
         if (close <= open || close + 1 >= before) continue;
         const text behind = file.text_at(close + 1);
         if (behind != "{" && !is_word(behind)) continue;
         std::size_t end = open + 1;
-        while (end < close && file.text_at(end) != ",") ++end;
+        while (end < close && !file.is_at(end, ",")) ++end;
         return file.text_at(end - 1);
     }
     return {};
@@ -26870,7 +27147,7 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
         const text token = file.text_at(at);
         if (is_listed(token, "struct class union namespace ]")) return false;
         const bool leaves = token == "}" && file.partner(at) < first.begin;
-        if (leaves && !is_listed(file.text_at(at + 1), "else case default } return")) return false;
+        if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
     }
     return is_sure;
 }
@@ -26879,8 +27156,8 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
 inline text own_word(const source_outline& file, const new_expression& expression) {
     text own;
     for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
-        if (file.text_at(at) == "<") break;
-        if (is_word(file.text_at(at))) own = file.text_at(at);
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
     }
     return own;
 }
@@ -27352,7 +27629,7 @@ namespace symbolize {
 inline bool is_closing_brace(const source_outline& file, int line) noexcept {
     const list<source_token>& tokens = file.tokens();
     const std::size_t at = file.token_from(line, 0);
-    if (at >= tokens.size() || tokens[at].line != line || file.text_at(at) != "}") return false;
+    if (at >= tokens.size() || tokens[at].line != line || !file.is_at(at, "}")) return false;
     return at + 1 == tokens.size() || tokens[at + 1].line != line;
 }
 
@@ -27533,7 +27810,13 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "fz_strdup AcquireMagickMemory AcquireQuantumMemory AcquireAlignedMemory "
         "AcquireCriticalMemory PL_malloc PL_malloc_atomic PL_realloc bfd_malloc bfd_zmalloc "
         "bfd_realloc uv__malloc uv__calloc uv__realloc uv__strdup R_chk_calloc R_chk_realloc "
-        "Tcl_Alloc TclpAlloc zmalloc zcalloc zrealloc my_malloc ngx_alloc ngx_calloc";
+        "Tcl_Alloc TclpAlloc TclpRealloc zmalloc zcalloc zrealloc zstrdup zmalloc_usable "
+        "zcalloc_usable zrealloc_usable ztrymalloc_usable ztrycalloc_usable ztryrealloc_usable "
+        "my_malloc ngx_alloc ngx_calloc objc_malloc objc_calloc objc_realloc caml_stat_alloc "
+        "caml_stat_alloc_noexc caml_stat_resize caml_stat_strdup _PyObject_Malloc "
+        "debug_xalloc debug_xcalloc debug_xrealloc pa_xmalloc pa_xmalloc0 pa_xrealloc pa_xstrdup "
+        "lsx_realloc xmlStrdup xmlStrndup ruby_strdup dbus_malloc dbus_malloc0 dbus_realloc "
+        "_dbus_strdup lt__memdup e_malloc zalloc zshcalloc ztrdup";
     return is_listed(name, names);
 }
 
@@ -27578,8 +27861,7 @@ public:
         if (bare.empty() || is_listed(bare, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
-        // A '*' elsewhere would be part of the name, and the pattern would fit nothing.
-        if (bare.starts_with("*") || (bare.contains("/") && bare.contains("*"))) {
+        if (has_star_inside(bare)) {
             return "library_frames: a '*' is only allowed at the end of a function's name; "
                    "write a folder as \"parts/\"";
         }
@@ -27643,6 +27925,15 @@ private:
             if (fits) return true;
         }
         return false;
+    }
+
+    // Whether there is a '*' that neither ends a function's name nor is an operator's: it would be
+    // part of the name, and the pattern would fit nothing.
+    static bool has_star_inside(text pattern) noexcept {
+        const std::size_t star = pattern.find('*');
+        if (star == no_position) return false;
+        if (star == 0 || pattern.contains("/")) return true;
+        return star + 1 != pattern.size() && !pattern.substr(0, star).ends_with("operator");
     }
 
     static bool fits_file(text pattern, text file) noexcept {
@@ -27979,7 +28270,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
-// only_new.hpp - moves a call from the declaration of a function to the only `new` in its body.
+// only_new.hpp - moves a call from the declaration of a function to the only `new` that it reaches.
 
 #ifndef ALLOCSCOPE_TYPES_ONLY_NEW_HPP
 #define ALLOCSCOPE_TYPES_ONLY_NEW_HPP
@@ -27988,34 +28279,121 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The brace that opens the body of the function that is declared on `line`; 0: not certain.
-inline std::size_t body_below(const source_outline& file, int line) {
-    bool has_parameters = false;
-    for (std::size_t at = file.token_from(line, 0); at < file.tokens().size(); ++at) {
+// The brace that opens the body of the function `name` that is declared on `line`; 0: not certain.
+inline std::size_t body_below(const source_outline& file, int line, text name) {
+    std::size_t at = file.token_from(line, 0);
+    const std::size_t next_line = file.token_from(line + 1, 0);
+    while (at < next_line && (file.text_at(at) != name || !file.is_at(at + 1, "("))) ++at;
+    if (at >= next_line || file.partner(at + 1) == 0) return 0;
+    for (at = file.partner(at + 1) + 1; at < file.tokens().size(); ++at) {
         const text token = file.text_at(at);
-        if (token == "{") return has_parameters ? at : 0;
+        if (token == "{") return at;
         if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
-        if (token != "(") continue;
-        has_parameters = true;
-        if (file.partner(at) <= at) return 0;
-        at = file.partner(at);
+        if (token == "(" && file.partner(at) != 0) at = file.partner(at);
     }
     return 0;
 }
 
-// Moves a frame that is at the declaration of its function, if the function itself asked for the
-// memory.
-inline void find_only_new(code_frame& frame, source_cache& sources) {
+// A frame is moved only if its function has one request for memory: a `new`, a macro with a `new`,
+// or a call of a function of the same file that has one.
+class only_request {
+public:
+    ALLOCSCOPE_INLINE only_request(read_names& names, const source_outline& file,
+                                   const type_knowledge& knowledge)
+        : names_(names), file_(file), knowledge_(knowledge) {}
+
+    // Moves the frame to the only request in the block that opens at `open`. Does nothing if there
+    // are others, or none that is certain. `is_own`: the block asks by itself, not by a call.
+    void move(code_frame& frame, std::size_t open, bool is_own) {
+        std::size_t place = 0;
+        std::size_t called = 0;
+        for (std::size_t at = open + 1; at < file_.partner(open); ++at) {
+            const new_expression* expression = file_.expression_at(at);
+            const macro_line* macro = file_.definition_of(file_.text_at(at));
+            const bool is_macro = macro != nullptr && macro->rest.contains("new ");
+            const bool begins = expression != nullptr && expression->begin == at;
+            if (!begins && !is_macro) {
+                if (has_hidden_new(file_, at, at + 1)) return;
+                read_call(frame, at, called);
+                continue;
+            }
+            if (place != 0) return;
+            place = begins ? expression->last : at;
+            if (begins) at = expression->is_request ? file_.partner(place) : expression->type_begin;
+        }
+        const bool is_called = place == 0;
+        if (is_called) place = called;
+        if (place == 0 || place == unclear || (called != 0 && !is_called && !is_own)) return;
+        if (is_called) frame.function = function_;
+        frame.line = file_.tokens()[place].line;
+        frame.column = file_.tokens()[place].column;
+        frame.is_nearby = false;
+    }
+
+private:
+    static constexpr std::size_t unclear = ~std::size_t{0};
+
+    // If a function with a `new` is called at `at`, sets `found` to the place of the `new` and
+    // function_ to the function with its arguments; if several may be meant, `found` to `unclear`.
+    void read_call(const code_frame& frame, std::size_t at, std::size_t& found) {
+        const text name = file_.text_at(at);
+        const bool is_last = is_word(name) && !file_.is_at(at + 1, "::");
+        const std::size_t behind = is_last ? file_.behind_name(at) : 0;
+        if (behind == 0 || !file_.is_at(behind, "(")) return;
+        if (file_.has_new_in_default(name)) found = unclear;
+        text whole = name;
+        std::size_t begin = 0;
+        std::size_t end = file_.tokens().size();
+        const std::size_t first = file_.is_at(at - 1, "::") ? begin_of_type(file_, at + 1) : 0;
+        if (first != 0) {
+            const text scope = spelled(frame, at, first, at - 1);
+            whole = joined(names_.memory(), scope, "::", name);
+            begin = body_of_class(file_, own_name_of(names_.of(scope)));
+            if (begin != 0) end = file_.partner(begin);
+        }
+        std::size_t place = 0;
+        const list<new_expression>& all = file_.expressions();
+        for (std::size_t i = file_.first_from(begin); i < all.size() && all[i].begin < end; ++i) {
+            if (is_meant(all[i], name, at)) place = place != 0 ? unclear : all[i].last;
+        }
+        if (place == 0) return;
+        const bool is_clear = !whole.starts_with("::") && !file_.is_any_at(at - 1, ". ->");
+        found = found == 0 && is_clear ? place : unclear;
+        function_ = whole;
+        if (behind == at + 1) return;
+        const text arguments = spelled(frame, at, at + 2, behind - 1);
+        function_ = joined(names_.memory(), whole, "<", arguments, ">");
+    }
+
+    text spelled(const code_frame& frame, std::size_t at, std::size_t begin, std::size_t end) {
+        return names_.made(spelled_at(names_, frame, file_, at, begin, end, knowledge_));
+    }
+
+    // Whether the function around an expression is one that a call of `name` at `at` may mean: a
+    // member of another class has that before it.
+    bool is_meant(const new_expression& expression, text name, std::size_t at) const {
+        if (expression.function == 0 || file_.text_at(expression.function) != name) return false;
+        const std::size_t outer = expression.outer;
+        const bool is_around = outer < at && at < file_.partner(outer);
+        return is_around || file_.is_at(at - 1, "::") ||
+               kind_of_block(file_, outer) != block_kind::of_class;
+    }
+
+    read_names& names_;
+    const source_outline& file_;
+    const type_knowledge& knowledge_;
+    text function_;  // which has the request, if the block calls it
+};
+
+// Moves a frame that is at the declaration of its function, if the function itself, or what was
+// inlined into it, asked for the memory. `knowledge` is about that function;
+// `is_own`: the function itself asked.
+inline void find_only_new(read_names& names, code_frame& frame, source_cache& sources,
+                          const type_knowledge& knowledge, bool is_own) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;
-    const std::size_t open = body_below(*file, frame.line);
-    const std::size_t close = open != 0 ? file->partner(open) : 0;
-    const list<new_expression>& all = file->expressions();
-    const std::size_t first = file->first_from(open);
-    const auto is_inside = [&](std::size_t i) { return i < all.size() && all[i].begin < close; };
-    if (!is_inside(first) || is_inside(first + 1) || has_hidden_new(*file, open, close)) return;
-    frame.line = file->tokens()[all[first].begin].line;
-    frame.is_nearby = false;
+    const std::size_t open = body_below(*file, frame.line, own_name_of(names.of(frame.function)));
+    if (open != 0) only_request{names, *file, knowledge}.move(frame, open, is_own);
 }
 
 }  // namespace symbolize
@@ -28157,14 +28535,18 @@ private:
     // source may tell where.
     void rename(list<code_frame>& frames, list<const met_address*>& owners, std::size_t at,
                 const met_address& folded) {
-        const bool is_asking = symbolize::asking_frame(names_, frames) + 1 >= frames.size();
+        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        const bool is_own = asking + 1 >= frames.size();
+        const bool is_asking =
+            is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
         frames.resize(at);
         owners.resize(at);
         add_frames(folded, frames, owners);
         code_frame& frame = frames.back();
         const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else
         frame.is_nearby = true;                         // has no type
-        if (is_asking) symbolize::find_only_new(frame, sources_);
+        asked_place asked{symbols_, folded.location->address, folded.home, frame.function, true};
+        if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
     }
@@ -29471,8 +29853,8 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
         case loss_reason::operators_of_others:
-            return "allocators have an operator new of their own: objects for which it does not"
-                   " call malloc were not recorded";
+            return "allocators have an operator new of their own, and calls of it could not be"
+                   " changed: objects for which it does not call malloc may be missing";
         case loss_reason::count:
             break;
     }
@@ -30710,10 +31092,6 @@ namespace detail {
 
 constexpr std::size_t message_rows = 3;
 constexpr std::size_t message_callers = 2;
-
-inline void write_count(text_out& out, std::uint64_t count, const char* one, const char* many) {
-    out << decimal{count} << ' ' << (count == 1 ? one : many);
-}
 
 // The name of a window, if it has one: ` "session"`.
 inline void write_quoted(text_out& out, const char* name) {
@@ -34496,6 +34874,7 @@ struct framework_names {
     const char* const* runners;  // how the functions between main and a test begin
     const char* const* callers;  // other functions that may call a test's function directly
     const char* keepers;         // call user functions and keep what these make; or null
+    const char* const* tellers;  // tell the listeners and reporters what happens in a test
     const char* printers;        // print into buffers through the user's operator<<; or null
     const bool* holds_output;    // true: the framework owns the buffer of each stream; or null
 };
@@ -34519,10 +34898,11 @@ inline bool calls_a_test(const snapshot::frame& frame, const framework_names& na
 //
 //     operator new < std::vector... < testing::TestResult::RecordProperty < the test
 //     operator new < a generator of the user's < Catch::Generators::generate < the test
+//     operator new < a listener of the user's < doctest::detail::ResultBuilder::log < the test
 //     operator new < std::basic_stringbuf::overflow < a user's operator<< < doctest::... < the test
 //
 // Any other leak in a function that the framework calls is the user's: in operator==, in a matcher,
-// in an action of a mock.
+// in an action of a mock, and in an operator<< that a framework's own reporter calls.
 inline bool is_framework_own(const leak_stack& stack, const framework_names& names) noexcept {
     bool fills_buffer = false;
     for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
@@ -34533,14 +34913,17 @@ inline bool is_framework_own(const leak_stack& stack, const framework_names& nam
     if (stack.user_frame >= stack.frame_count) return false;
     if (calls_a_test(stack.frames[stack.user_frame], names)) return false;
     if (fills_buffer && names.holds_output != nullptr && *names.holds_output) return true;
+    bool is_users_so_far = true;
     for (std::size_t i = stack.user_frame; i < stack.frame_count; ++i) {
         const char* function = stack.frames[i].function;
         if (calls_a_test(stack.frames[i], names)) return false;
         const bool is_maker = i == stack.user_frame && is_of_namespace(function, names.space);
+        const bool is_teller = is_users_so_far && begins_with_any(stack.frames[i], names.tellers);
+        is_users_so_far = is_users_so_far && !is_of_namespace(function, names.space);
         const bool is_keeper = names.keepers != nullptr && is_of_namespace(function, names.keepers);
         const bool is_printer =
             fills_buffer && names.printers != nullptr && is_of_namespace(function, names.printers);
-        if (!is_maker && !is_keeper && !is_printer) continue;
+        if (!is_maker && !is_keeper && !is_teller && !is_printer) continue;
         stack.decisive_frames = i + 1;
         return true;
     }
@@ -34623,9 +35006,11 @@ inline constexpr const char* catch2_runners[] = {"Catch::TestInvoker",
                                                  "Catch::Session::",
                                                  nullptr};
 inline constexpr const char* catch2_callers[] = {nullptr};
-inline constexpr framework_names catch2_names{"Catch::",      catch2_runners,
-                                              catch2_callers, "Catch::Generators::",
-                                              "Catch::",      &catch2_holds_output};
+inline constexpr const char* catch2_tellers[] = {"Catch::ListeningReporter::",  // in version 2
+                                                 "Catch::MultiReporter::", nullptr};
+inline constexpr framework_names catch2_names{
+    "Catch::",      catch2_runners, catch2_callers,      "Catch::Generators::",
+    catch2_tellers, "Catch::",      &catch2_holds_output};
 
 // Throws where Catch2's own assertions would: if the claim is fatal, or if --abort was given.
 inline void fail_catch2(const char* macro, const block_claim& claim, const char* message) {
@@ -35419,8 +35804,11 @@ namespace detail {
 
 inline constexpr const char* doctest_runners[] = {"doctest::Context::", nullptr};
 inline constexpr const char* doctest_callers[] = {nullptr};
-inline constexpr framework_names doctest_names{"doctest::", doctest_runners, doctest_callers,
-                                               nullptr,     "doctest::",     nullptr};
+inline constexpr const char* doctest_tellers[] = {"doctest::detail::ResultBuilder::log",
+                                                  "doctest::detail::MessageBuilder::log",
+                                                  "doctest::detail::Subcase::", nullptr};
+inline constexpr framework_names doctest_names{
+    "doctest::", doctest_runners, doctest_callers, nullptr, doctest_tellers, "doctest::", nullptr};
 
 // --- its assertions ---
 
@@ -36641,8 +37029,9 @@ inline constexpr const char* gtest_runners[] = {
     "RUN_ALL_TESTS",
     nullptr};
 inline constexpr const char* gtest_callers[] = {"testing::internal::TestFactoryImpl", nullptr};
-inline constexpr framework_names gtest_names{"testing::", gtest_runners, gtest_callers,
-                                             nullptr,     nullptr,       nullptr};
+inline constexpr const char* gtest_tellers[] = {"testing::internal::TestEventRepeater::", nullptr};
+inline constexpr framework_names gtest_names{"testing::",   gtest_runners, gtest_callers, nullptr,
+                                             gtest_tellers, nullptr,       nullptr};
 
 inline constexpr test_framework gtest_framework{
     own_leaks<gtest_names>(nullptr),
@@ -37143,6 +37532,8 @@ struct stack_source {
     std::size_t thread_count;
     // How many rows were left out of the snapshot, because the stacks say what they say.
     std::size_t rows_left_out = 0;
+    // How many frames have numbers; 0: not known.
+    std::size_t frame_count = 0;
 };
 
 class shown_stacks {
@@ -37161,6 +37552,10 @@ public:
     // With those that were left out.
     std::size_t row_count() const noexcept {
         return rows_.size() + (source_ != nullptr ? source_->rows_left_out : 0);
+    }
+    // How many different frames there are, if the source knows it; otherwise 0.
+    std::size_t frame_count() const noexcept {
+        return source_ != nullptr ? source_->frame_count : 0;
     }
     bool are_known() const noexcept { return source_ != nullptr || are_known_; }
     std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
@@ -37564,7 +37959,8 @@ inline bool has_stacks_to_write(format_job& job) {
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
-        return job.refuse("the window only counted, so there are no stacks");
+        return job.refuse(
+            "the window only counted, so there are no stacks; text, JSON and HTML have its totals");
     }
     return job.refuse("memory for the stacks was refused");
 }
@@ -37770,7 +38166,8 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     end_line();
     if (info.record == recording::sampled) {
         line << "sampled, one sample about every " << decimal{info.sample_bytes}
-             << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
+             << " bytes: all numbers are estimates, of ";
+        write_count(line, info.samples, "sample", "samples");
         end_line();
     }
     if (info.is_difference) {
@@ -37785,9 +38182,12 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
     if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
         !info.is_filtered) {
-        line << decimal{allocations} << " allocations of "
-             << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
-             << " bytes are in the totals alone: their stacks are not kept";
+        write_count(line, allocations, "allocation", "allocations");
+        line << " of ";
+        write_count(line, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte",
+                    "bytes");
+        line << (allocations == 1 ? " is in the totals alone: its stack is not kept"
+                                  : " are in the totals alone: their stacks are not kept");
         end_line();
     }
     for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -37859,7 +38259,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -38008,7 +38408,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 
@@ -38017,23 +38417,32 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 #define ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
 constexpr std::size_t longest_decimal = 20;
 
+inline std::size_t count_of_digits(std::uint64_t value) noexcept {
+    std::size_t count = 1;
+    for (; value >= 10000; value /= 10000) count += 4;
+    return count + (value >= 10 ? 1U : 0U) + (value >= 100 ? 1U : 0U) + (value >= 1000 ? 1U : 0U);
+}
+
 // Writes the digits of a number and returns their end. The base is a constant, so nothing is
-// divided.
+// divided; the last two digits of each rest come from one multiplication.
 inline char* put_decimal(char* at, std::uint64_t value) noexcept {
-    char digits[longest_decimal];
-    std::size_t begin = sizeof digits;
-    do {
-        digits[--begin] = static_cast<char>('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    while (begin < sizeof digits) *at++ = digits[begin++];
-    return at;
+    char* const end = at + count_of_digits(value);
+    char* next = end;
+    for (; value >= 100; value /= 100) {
+        const auto two = static_cast<unsigned>(value % 100);
+        *--next = static_cast<char>('0' + two % 10);
+        *--next = static_cast<char>('0' + two / 10);
+    }
+    const auto first = static_cast<unsigned>(value);
+    *--next = static_cast<char>('0' + first % 10);
+    if (first >= 10) *--next = static_cast<char>('0' + first / 10);
+    return end;
 }
 
 class number_run {
@@ -38069,7 +38478,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLAIN_NUMBER_RUN_HPP
 
@@ -38919,7 +39328,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -39022,7 +39431,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
@@ -39076,7 +39485,7 @@ public:
     // moves all paths.
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
-        while (count < stacks * 6) count *= 2;
+        while (count < stacks * 4) count *= 2;
         slots_.reserve(count);
         ask_for_large_pages(slots_.data(), count * sizeof(slot));
         slots_.resize(count);
@@ -39091,7 +39500,7 @@ public:
         const auto made = static_cast<std::uint32_t>(paths_.size());
         found = {above, frame, made};
         paths_.push_back({above, frame});
-        if (paths_.size() * 2 > slots_.size()) grow();
+        if (paths_.size() * 4 > slots_.size() * 3) grow();
         return made;
     }
 
@@ -39986,9 +40395,10 @@ namespace detail {
 
 // A frame as a page shows it. It has an offset only if its function has no name.
 struct page_frame {
-    std::uint32_t function, file, line, module;  // numbers of texts, except `line`
+    std::uint32_t function, file, module;  // numbers of texts
+    std::uint32_t line : 31;
+    bool is_inlined : 1;
     std::uint64_t offset;
-    bool is_inlined;
 };
 
 inline bool operator==(const page_frame& a, const page_frame& b) noexcept {
@@ -40022,12 +40432,16 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row. The other members come from the first row or
-// stack with this place.
+// file:line:type, or file+offset:type, as in a row. The function comes from the first row or stack
+// with this place.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
-    std::uint32_t type_source;
+};
+
+struct numbered_place {
+    std::uint32_t number;
+    std::uint32_t type_source;  // of the first row or stack with this place
 };
 
 inline bool operator==(const page_place& a, const page_place& b) noexcept {
@@ -40075,24 +40489,22 @@ public:
           near_places_(memory),
           near_frames_(memory),
           places_(memory) {
-        near_texts_.resize(near_text_count);
+        near_texts_.resize(least_near_texts);
         near_places_.resize(near_place_count);
     }
 
-    void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
-
-    std::uint32_t text_number(const char* shown) {
-        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_text_count - 1)];
-        if (near.address == shown) return near.number;
-        const auto known = by_address_.insert(shown);
-        if (known.is_new) {
-            const auto at = texts_.insert(text{shown});
-            if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
-            known.value = at.value;
-        }
-        near = {shown, known.value};
-        return known.value;
+    // Reserves memory; call it before the first stack. There may be fewer or more of each.
+    void reserve(std::size_t stacks, std::size_t frames, std::size_t places) {
+        paths_.reserve(stacks);
+        known_frames_.reserve(frames);
+        frames_.reserve(frames);
+        places_.reserve(places);
+        std::size_t count = least_near_texts;
+        while (count < stacks / 16 && count < most_near_texts) count *= 2;
+        near_texts_.resize(count);
     }
+
+    std::uint32_t text_number(const char* shown) { return text_of(shown).number; }
 
     // Notes the frames of the next row or stack whose path number_paths() will find. Frames without
     // numbers may be released then. All frames between two calls of number_paths() must come from
@@ -40107,7 +40519,11 @@ public:
             return;
         }
         source_frames_ = frames.frames;
-        for (std::size_t k = 0; k < frames.count; ++k) frame_numbers_[at++] = frames.numbers[k];
+        for (std::size_t k = 0; k < frames.count; ++k) {
+            const std::uint32_t given = frames.numbers[k];
+            if (given < known_frames_.size()) __builtin_prefetch(&known_frames_[given]);
+            frame_numbers_[at++] = given;
+        }
     }
 
     // Writes to `paths` the paths of the rows or stacks whose frames were met, at most `at_once`.
@@ -40142,14 +40558,14 @@ public:
     // Writes to `places` the numbers of the places of at most `at_once` rows or stacks.
     template <class Row>
     void number_places(const Row* rows, std::size_t count, std::uint32_t* places) {
-        page_place made[at_once];
+        new_place made[at_once];
         for (std::size_t i = 0; i < count; ++i) {
             const place_address here = address_of_place(rows[i]);
             const near_place& near = near_of(here);
             places[i] = near.place == here ? near.number : unknown;
             if (places[i] != unknown) continue;
             made[i] = place_of(here);
-            places_.expect(made[i]);
+            places_.expect(made[i].place);
         }
         for (std::size_t i = 0; i < count; ++i) {
             if (places[i] == unknown) places[i] = number_of(made[i], address_of_place(rows[i]));
@@ -40167,16 +40583,18 @@ public:
     const table<text, std::uint32_t>& texts() const noexcept { return texts_; }
     const table<page_frame, std::uint32_t>& frames() const noexcept { return frames_; }
     const list<page_path>& paths() const noexcept { return paths_.all(); }
-    const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
+    const table<page_place, numbered_place>& places() const noexcept { return places_; }
 
 private:
     // What was looked up last for each hash, so that it is found without a table.
-    static constexpr std::size_t near_text_count = 2048;
+    static constexpr std::size_t least_near_texts = 2048;
+    static constexpr std::size_t most_near_texts = 32768;
     static constexpr std::size_t near_place_count = 8192;
     static constexpr std::size_t near_frame_count = 8192;
     struct near_text {
         const char* address;  // null: none
         std::uint32_t number;
+        bool is_empty;
     };
     struct near_place {
         place_address place;  // without a file: none
@@ -40186,6 +40604,10 @@ private:
         frame_address frame;  // without a function: none
         std::uint32_t number;
     };
+    struct new_place {
+        page_place place;
+        std::uint32_t type_source;
+    };
     struct new_frame {
         page_frame frame;
         std::size_t at;       // its index in frame_numbers_
@@ -40193,6 +40615,18 @@ private:
     };
 
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+
+    near_text text_of(const char* shown) {
+        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_texts_.size() - 1)];
+        if (near.address == shown) return near;
+        const auto known = by_address_.insert(shown);
+        if (known.is_new) {
+            const auto at = texts_.insert(text{shown});
+            if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
+            known.value = at.value;
+        }
+        return near = {shown, known.value, shown[0] == '\0'};
+    }
 
     template <class Row>
     static place_address address_of_place(const Row& row) noexcept {
@@ -40206,17 +40640,19 @@ private:
     near_place& near_of(const place_address& place) const noexcept {
         return near_places_[hash_of_key(place) & (near_place_count - 1)];
     }
-    page_place place_of(const place_address& here) {
+    new_place place_of(const place_address& here) {
         const std::uint32_t file = text_number(here.file);
         const std::uint32_t type = text_number(here.type);
         const std::uint32_t function = text_number(here.function);
-        return {file, here.line, type, function, here.offset, text_number(here.type_source)};
+        return {{file, here.line, type, function, here.offset}, text_number(here.type_source)};
     }
-    std::uint32_t number_of(const page_place& place, const place_address& here) {
-        const auto known = places_.insert(place);
-        if (known.is_new) known.value = static_cast<std::uint32_t>(places_.size() - 1);
-        near_of(here) = {here, known.value};
-        return known.value;
+    std::uint32_t number_of(const new_place& made, const place_address& here) {
+        const auto known = places_.insert(made.place);
+        if (known.is_new) {
+            known.value = {static_cast<std::uint32_t>(places_.size() - 1), made.type_source};
+        }
+        near_of(here) = {here, known.value.number};
+        return known.value.number;
     }
 
     // Replaces the numbers of the source by those of the page. The lookups of new frames overlap,
@@ -40257,14 +40693,11 @@ private:
         return at.value;
     }
     page_frame frame_of(const snapshot::frame& frame) {
-        const std::uint32_t function = text_number(frame.function);
+        const near_text function = text_of(frame.function);
         const std::uint32_t file = text_number(frame.file);
-        return {function,
-                file,
-                static_cast<std::uint32_t>(frame.line),
-                text_number(frame.module),
-                shown_offset(frame),
-                frame.is_inlined};
+        return {function.number,           file,
+                text_number(frame.module), static_cast<std::uint32_t>(frame.line) & 0x7fffffffU,
+                frame.is_inlined,          function.is_empty ? frame.offset : 0};
     }
     std::uint32_t number_of(const page_frame& frame) {
         const auto known = frames_.insert(frame);
@@ -40287,7 +40720,7 @@ private:
     list<near_text> near_texts_;    // by hash
     list<near_place> near_places_;  // by hash
     list<near_frame> near_frames_;  // by hash
-    table<page_place, std::uint32_t> places_;
+    table<page_place, numbered_place> places_;
 };
 
 }  // namespace detail
@@ -40589,7 +41022,7 @@ private:
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
-            names_.reserve_paths(stacks_.count());
+            names_.reserve(stacks_.count(), stacks_.frame_count(), stacks_.row_count());
             few_rows<snapshot::stack> few;
             stacks_.for_each_by_numbers(
                 [&](const snapshot::stack& stack, const numbered_frames& frames) {
@@ -40597,7 +41030,7 @@ private:
                 });
             write_few(few);
         } else {
-            names_.reserve_paths(shown_.size());
+            names_.reserve(shown_.size(), stacks_.frame_count(), shown_.size());
             few_rows<snapshot::row> few;
             for (std::size_t i = 0; i < shown_.size(); ++i) {
                 const row_frames of = stacks_.frames_of_row(i, memory_);
@@ -40668,7 +41101,7 @@ private:
             row.add(place.type);
             row.add(place.function);
             row.add(place.offset);
-            row.add(place.type_source);
+            row.add(each.value.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
             row.end();
             ++number;
@@ -42067,7 +42500,10 @@ private:
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
     text_out title{form.parts};
     title << (info.is_difference ? "allocscope difference" : "allocscope report");
-    if (info.merged_windows != 0) title << " of " << decimal{info.merged_windows} << " windows";
+    if (info.merged_windows != 0) {
+        title << " of ";
+        write_count(title, info.merged_windows, "window", "windows");
+    }
     if (info.name[0] == '\0') {
         if (info.merged_windows == 0) title << " of an unnamed window";
     } else if (info.merged_windows != 0) {
@@ -42094,12 +42530,13 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     if (is_sampled && info.sample_bytes != 0) {
         mode << " every ";
         write_bytes(mode, info.sample_bytes);
-        mode << " on average: " << decimal{info.samples}
-             << (info.samples == 1 ? " sample" : " samples");
+        mode << " on average: ";
+        write_count(mode, info.samples, "sample", "samples");
     }
     if (has_stacks) {
-        mode << ", up to " << decimal{info.stack_frames}
-             << (info.stack_frames == 1 ? " frame" : " frames") << " of each stack";
+        mode << ", up to ";
+        write_count(mode, info.stack_frames, "frame", "frames");
+        mode << " of each stack";
     }
     mode << (info.from == threads::all ? ", all threads" : ", one thread");
     if (!info.is_of_two_windows) {
@@ -42237,8 +42674,9 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     }
     if (info.uncertain_objects != 0) {
         text_out sentence{form.parts};
-        sentence << "  in doubt: " << decimal{info.uncertain_objects}
-                 << (info.uncertain_objects == 1 ? " object" : " objects") << " with ";
+        sentence << "  in doubt: ";
+        write_count(sentence, info.uncertain_objects, "object", "objects");
+        sentence << " with ";
         write_bytes(sentence, info.uncertain_bytes);
         sentence << " may have been freed by other threads while this was read";
         form.write_sentence(out, sentence.view());
@@ -43228,6 +43666,8 @@ private:
 
     void pack(text piece) noexcept {
         std::memset(state_->last, 0, sizeof state_->last);
+        bit_writer bits = bits_;  // a copy, which can stay in registers
+        const auto put = [&bits](deflate_codes::code code) { bits.put(code.bits, code.count); };
         const char* bytes = piece.data();
         const std::size_t size = piece.size();
         std::size_t at = 0;
@@ -43242,6 +43682,7 @@ private:
             at += length;
         }
         for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
+        bits_ = bits;
     }
 
     // How many bytes from `at` equal those from `match_`; 0 if there are too few.
@@ -43298,7 +43739,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 #define ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -43314,28 +43755,37 @@ inline char* put_varint(char* at, std::uint64_t value) noexcept {
     return at;
 }
 
-inline void write_varint(text_out& out, std::uint64_t value) {
-    char bytes[longest_varint];
-    out << text{bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes)};
+// What was put into an array.
+inline text text_up_to(const char* end, const char* begin) noexcept {
+    return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// A negative number is written as its two's complement, as the format requires for int64.
+// A field that is a number takes at most so many bytes.
+constexpr std::size_t longest_field = 2 * longest_varint;
+
+// A negative number is written as its two's complement, as the format requires for int64. Returns
+// the end.
+inline char* put_field(char* at, std::uint32_t field, std::uint64_t value) noexcept {
+    if (value == 0) return at;
+    return put_varint(put_varint(at, std::uint64_t{field} << 3U), value);
+}
+
 inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value) {
-    if (value == 0) return;
-    write_varint(out, std::uint64_t{field} << 3U);
-    write_varint(out, value);
+    char bytes[longest_field];
+    out << text_up_to(put_field(bytes, field, value), bytes);
 }
 
 // Writes a string, a message, or packed numbers.
 inline void write_field(text_out& out, std::uint32_t field, text bytes) {
-    write_varint(out, std::uint64_t{field} << 3U | 2U);
-    write_varint(out, bytes.size());
-    out << bytes;
+    char head[longest_field];
+    const char* const end =
+        put_varint(put_varint(head, std::uint64_t{field} << 3U | 2U), bytes.size());
+    out << text_up_to(end, head) << bytes;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 
@@ -43344,7 +43794,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -43402,7 +43852,8 @@ public:
           thread_labels_(job.memory),
           numbers_(job.memory),
           message_(job.memory),
-          inner_(job.memory) {
+          inner_(job.memory),
+          type_label_(job.memory) {
         strings_.number_of_text("");  // the first string of a profile must be empty
     }
 
@@ -43542,9 +43993,8 @@ private:
         for (std::size_t i = 0; i < frames.count;) {
             end = put_varint(end, locations_.next_location(frames, i));
         }
-        const auto size = static_cast<std::size_t>(end - numbers_.data());
         message_.cut(0);
-        write_field(message_, sample::location_id, text{numbers_.data(), size});
+        write_field(message_, sample::location_id, text_up_to(end, numbers_.data()));
         const std::size_t end_of_locations = message_.size();
         bool has_threads = false;
         for_each_part(stack, [&](const snapshot::thread_part& part) {
@@ -43571,28 +44021,30 @@ private:
         }
         end = put_varint(end, numbers.objects);
         end = put_varint(end, numbers.bytes);
-        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
-        if (type[0] != '?') {
-            write_label(message_, type_key_, label::str, string_of_type(type));
-        }
-        message_ << thread_labels;
+        write_field(message_, sample::value, text_up_to(end, values));
+        message_ << label_of_type(type) << thread_labels;
         write_field(out_, profile::sample, message_.view());
     }
 
-    // Neighbouring stacks often have the same type.
-    std::uint64_t string_of_type(const char* type) {
+    // Neighbouring stacks often have the same type. An unknown type has no label.
+    text label_of_type(const char* type) {
         if (type != last_type_) {
             last_type_ = type;
-            last_type_string_ = printable_string(type);
+            type_label_.cut(0);
+            if (type[0] != '?') {
+                write_label(type_label_, type_key_, pprof_field::label::str,
+                            printable_string(type));
+            }
         }
-        return last_type_string_;
+        return type_label_.view();
     }
 
     std::uint32_t function_of(const snapshot::frame& frame) {
-        if (is_empty(frame.function)) return new_function_of(frame);
-        const auto known = functions_by_address_.insert({frame.function, frame.file});
-        if (known.is_new) known.value = new_function_of(frame);
-        return known.value;
+        const function_address here{frame.function, frame.file};
+        if (const std::uint32_t* known = functions_by_address_.find(here)) return *known;
+        const std::uint32_t number = new_function_of(frame);
+        if (!is_empty(frame.function)) functions_by_address_[here] = number;
+        return number;
     }
     std::uint32_t new_function_of(const snapshot::frame& frame) {
         std::uint64_t name = 0;
@@ -43652,20 +44104,22 @@ private:
 
     void write_line(const snapshot::frame& frame) {
         using namespace pprof_field;
-        inner_.cut(0);
-        write_field(inner_, line::function_id, function_of(frame));
-        write_field(inner_, line::line, static_cast<std::uint64_t>(frame.line));
-        write_field(inner_, line::column, static_cast<std::uint64_t>(frame.column));
-        write_field(message_, location::line, inner_.view());
+        char fields[3 * longest_field];
+        char* end = put_field(fields, line::function_id, function_of(frame));
+        end = put_field(end, line::line, static_cast<std::uint64_t>(frame.line));
+        end = put_field(end, line::column, static_cast<std::uint64_t>(frame.column));
+        write_field(message_, location::line, text_up_to(end, fields));
     }
 
     void write_location(std::uint32_t number) {
         using namespace pprof_field;
         const snapshot::frame& outermost = locations_.outermost(number);
         message_.cut(0);
-        write_field(message_, location::id, number);
-        write_field(message_, location::mapping_id, mapping_of(outermost));
-        write_field(message_, location::address, outermost.address);
+        char fields[3 * longest_field];
+        char* end = put_field(fields, location::id, number);
+        end = put_field(end, location::mapping_id, mapping_of(outermost));
+        end = put_field(end, location::address, outermost.address);
+        message_ << text_up_to(end, fields);
         locations_.for_each_frame(number,
                                   [this](const snapshot::frame& each) { write_line(each); });
         write_field(out_, profile::location, message_.view());
@@ -43721,7 +44175,7 @@ private:
     text_out inner_;
     std::uint64_t type_key_ = 0;
     const char* last_type_ = nullptr;
-    std::uint64_t last_type_string_ = 0;
+    text_out type_label_;  // of that type
     mutable const char* last_module_ = nullptr;
     mutable std::size_t last_mapping_ = 0;
 };
@@ -43749,7 +44203,7 @@ bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_pprof_body, rows, target, error);
 }
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
@@ -45092,8 +45546,8 @@ private:
                             rest.bytes_reach.around(rest.bytes), rest.byte_magnitude, all_bytes);
         made.samples = samples_of(rest.samples, false);
         text_out places{form_.parts};
-        places << "and " << decimal{rest.places}
-               << (rest.places == 1 ? " more place" : " more places");
+        places << "and ";
+        write_count(places, rest.places, "more place", "more places");
         made.place.whole = places.view();
         made.place.type = places.size();
         lines_.push_back(made);
@@ -45841,8 +46295,9 @@ namespace detail {
 
 // Reads the fields of a record. A missing field is 0, because older versions wrote fewer.
 //
-// A large file has a hundred million numbers, nearly all of one to three bytes. This class reads
-// those itself; a byte_cursor reads the others.
+// A large file has a hundred million numbers, nearly all of one to four bytes. This class reads
+// numbers of up to ten bytes itself; a byte_cursor reads the others. Four bytes are read at once,
+// also before the end, so at least four must lie before it: a file has 21 before its first record.
 class saved_fields {
 public:
     explicit saved_fields(text bytes) noexcept
@@ -45852,19 +46307,9 @@ public:
     bool is_damaged() const noexcept { return is_damaged_; }
     std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
 
-    std::uint64_t number() noexcept {
-        if (left() < 4) return long_number();
-        if (at_[0] < 0x80U) return *at_++;
-        std::uint64_t value = at_[0] & 0x7fU;
-        if (at_[1] < 0x80U) {
-            value |= std::uint64_t{at_[1]} << 7U;
-            at_ += 2;
-            return value;
-        }
-        value |= std::uint64_t{at_[1] & 0x7fU} << 7U | std::uint64_t{at_[2]} << 14U;
-        if (at_[2] >= 0x80U) return long_number();
-        at_ += 3;
-        return value;
+    ALLOCSCOPE_INLINE std::uint64_t number() noexcept {
+        if (is_at_end()) return 0;
+        return *at_ < 0x80U ? *at_++ : several_bytes();
     }
     // Reads an index, which must be less than `count`.
     std::size_t index(std::size_t count) noexcept {
@@ -45901,8 +46346,40 @@ private:
         at_ = end_;
     }
 
-    ALLOCSCOPE_NOINLINE std::uint64_t long_number() noexcept {
-        if (is_at_end()) return 0;
+    // Up to four bytes. The last byte of a number, the first below 0x80, is found without a loop.
+    // Then the groups of seven bits are moved together two by two.
+    ALLOCSCOPE_NOINLINE std::uint64_t several_bytes() noexcept {
+        const std::size_t there = left();
+        std::uint32_t word = 0;
+        std::memcpy(&word, there < 4 ? end_ - 4 : at_, 4);
+        if (there < 4) word >>= 32 - 8 * there;
+        const std::uint32_t last = ~word & 0x80808080U;
+        if (last == 0) return long_number();
+        const auto size = static_cast<std::size_t>(__builtin_ctz(last)) / 8 + 1;
+        if (size > there) return long_number();
+        at_ += size;
+        word &= (last ^ (last - 1)) & 0x7f7f7f7fU;
+        word = (word & 0x007f007fU) | (word & 0x7f007f00U) >> 1U;
+        return (word & 0x00003fffU) | (word & 0x3fff0000U) >> 2U;
+    }
+
+    // The same for up to eight bytes. A negative number has ten; the last of them is its sign.
+    std::uint64_t long_number() noexcept {
+        if (left() < 10) return any_number();
+        std::uint64_t word = 0;
+        std::memcpy(&word, at_, 8);
+        const std::uint64_t last = ~word & 0x8080808080808080U;
+        if (last == 0 && (at_[8] < 0x80U || at_[9] >= 0x80U)) return any_number();
+        const std::uint64_t top = last == 0 ? std::uint64_t{at_[8] & 0x7fU} << 56U : 0;
+        const std::uint64_t sign = last == 0 ? std::uint64_t{at_[9]} << 63U : 0;
+        at_ += last == 0 ? 10 : static_cast<std::size_t>(__builtin_ctzll(last)) / 8 + 1;
+        word &= (last ^ (last - 1)) & 0x7f7f7f7f7f7f7f7fU;
+        word = (word & 0x007f007f007f007fU) | (word & 0x7f007f007f007f00U) >> 1U;
+        word = (word & 0x00003fff00003fffU) | (word & 0x3fff00003fff0000U) >> 2U;
+        return (word & 0x000000000fffffffU) | (word & 0x0fffffff00000000U) >> 4U | top | sign;
+    }
+
+    ALLOCSCOPE_NOINLINE std::uint64_t any_number() noexcept {
         byte_cursor rest{{at_, left()}};
         const std::uint64_t value = rest.uleb();
         if (rest.ok()) {
@@ -46883,7 +47360,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
 #define ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -46960,12 +47437,13 @@ inline stack_source source_of(const loaded_parts& parts) noexcept {
             parts.modules.size(),
             parts.threads.data(),
             parts.threads.size(),
-            parts.rows_left_out};
+            parts.rows_left_out,
+            parts.frames.size()};
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_SAVED_STACK_SOURCE_HPP
 

@@ -57,6 +57,8 @@ public:
         }
     }
 
+    // Like u8(), but at_end() must be false.
+    ALLOCSCOPE_INLINE std::uint8_t next() noexcept { return bytes_.data[at_++]; }
     std::uint8_t u8() noexcept {
         if (remaining() == 0) return ok_ = false, std::uint8_t{0};
         return bytes_.data[at_++];

@@ -24,6 +24,7 @@ constexpr std::uint16_t tag_enumeration_type = 0x04;
 constexpr std::uint16_t tag_formal_parameter = 0x05;
 constexpr std::uint16_t tag_imported_declaration = 0x08;
 constexpr std::uint16_t tag_lexical_block = 0x0b;
+constexpr std::uint16_t tag_member = 0x0d;
 constexpr std::uint16_t tag_pointer_type = 0x0f;
 constexpr std::uint16_t tag_reference_type = 0x10;
 constexpr std::uint16_t tag_structure_type = 0x13;

@@ -46,9 +46,11 @@ inline constexpr const char* catch2_runners[] = {"Catch::TestInvoker",
                                                  "Catch::Session::",
                                                  nullptr};
 inline constexpr const char* catch2_callers[] = {nullptr};
-inline constexpr framework_names catch2_names{"Catch::",      catch2_runners,
-                                              catch2_callers, "Catch::Generators::",
-                                              "Catch::",      &catch2_holds_output};
+inline constexpr const char* catch2_tellers[] = {"Catch::ListeningReporter::",  // in version 2
+                                                 "Catch::MultiReporter::", nullptr};
+inline constexpr framework_names catch2_names{
+    "Catch::",      catch2_runners, catch2_callers,      "Catch::Generators::",
+    catch2_tellers, "Catch::",      &catch2_holds_output};
 
 // Throws where Catch2's own assertions would: if the claim is fatal, or if --abort was given.
 inline void fail_catch2(const char* macro, const block_claim& claim, const char* message) {

@@ -36,8 +36,11 @@ namespace detail {
 
 inline constexpr const char* doctest_runners[] = {"doctest::Context::", nullptr};
 inline constexpr const char* doctest_callers[] = {nullptr};
-inline constexpr framework_names doctest_names{"doctest::", doctest_runners, doctest_callers,
-                                               nullptr,     "doctest::",     nullptr};
+inline constexpr const char* doctest_tellers[] = {"doctest::detail::ResultBuilder::log",
+                                                  "doctest::detail::MessageBuilder::log",
+                                                  "doctest::detail::Subcase::", nullptr};
+inline constexpr framework_names doctest_names{
+    "doctest::", doctest_runners, doctest_callers, nullptr, doctest_tellers, "doctest::", nullptr};
 
 // --- its assertions ---
 

@@ -124,6 +124,7 @@ struct framework_names {
     const char* const* runners;  // how the functions between main and a test begin
     const char* const* callers;  // other functions that may call a test's function directly
     const char* keepers;         // call user functions and keep what these make; or null
+    const char* const* tellers;  // tell the listeners and reporters what happens in a test
     const char* printers;        // print into buffers through the user's operator<<; or null
     const bool* holds_output;    // true: the framework owns the buffer of each stream; or null
 };
@@ -147,10 +148,11 @@ inline bool calls_a_test(const snapshot::frame& frame, const framework_names& na
 //
 //     operator new < std::vector... < testing::TestResult::RecordProperty < the test
 //     operator new < a generator of the user's < Catch::Generators::generate < the test
+//     operator new < a listener of the user's < doctest::detail::ResultBuilder::log < the test
 //     operator new < std::basic_stringbuf::overflow < a user's operator<< < doctest::... < the test
 //
 // Any other leak in a function that the framework calls is the user's: in operator==, in a matcher,
-// in an action of a mock.
+// in an action of a mock, and in an operator<< that a framework's own reporter calls.
 inline bool is_framework_own(const leak_stack& stack, const framework_names& names) noexcept {
     bool fills_buffer = false;
     for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
@@ -161,14 +163,17 @@ inline bool is_framework_own(const leak_stack& stack, const framework_names& nam
     if (stack.user_frame >= stack.frame_count) return false;
     if (calls_a_test(stack.frames[stack.user_frame], names)) return false;
     if (fills_buffer && names.holds_output != nullptr && *names.holds_output) return true;
+    bool is_users_so_far = true;
     for (std::size_t i = stack.user_frame; i < stack.frame_count; ++i) {
         const char* function = stack.frames[i].function;
         if (calls_a_test(stack.frames[i], names)) return false;
         const bool is_maker = i == stack.user_frame && is_of_namespace(function, names.space);
+        const bool is_teller = is_users_so_far && begins_with_any(stack.frames[i], names.tellers);
+        is_users_so_far = is_users_so_far && !is_of_namespace(function, names.space);
         const bool is_keeper = names.keepers != nullptr && is_of_namespace(function, names.keepers);
         const bool is_printer =
             fills_buffer && names.printers != nullptr && is_of_namespace(function, names.printers);
-        if (!is_maker && !is_keeper && !is_printer) continue;
+        if (!is_maker && !is_keeper && !is_teller && !is_printer) continue;
         stack.decisive_frames = i + 1;
         return true;
     }

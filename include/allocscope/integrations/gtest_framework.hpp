@@ -45,8 +45,9 @@ inline constexpr const char* gtest_runners[] = {
     "RUN_ALL_TESTS",
     nullptr};
 inline constexpr const char* gtest_callers[] = {"testing::internal::TestFactoryImpl", nullptr};
-inline constexpr framework_names gtest_names{"testing::", gtest_runners, gtest_callers,
-                                             nullptr,     nullptr,       nullptr};
+inline constexpr const char* gtest_tellers[] = {"testing::internal::TestEventRepeater::", nullptr};
+inline constexpr framework_names gtest_names{"testing::",   gtest_runners, gtest_callers, nullptr,
+                                             gtest_tellers, nullptr,       nullptr};
 
 inline constexpr test_framework gtest_framework{
     own_leaks<gtest_names>(nullptr),

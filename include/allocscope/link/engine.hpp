@@ -108,8 +108,9 @@ struct handshake_tag : std::nothrow_t {
     const engine* answer = nullptr;
 };
 
-// The engine of the process, or null when `operator new` is not ours. Takes about 10 ns. The answer
-// is not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
+// The engine of the process, or null when the `operator new` that this module calls is not ours.
+// Takes about 10 ns. The answer is not cached, so that a plugin that brings the hooks is found as
+// soon as it is loaded.
 __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,
@@ -120,9 +121,10 @@ __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine
 }
 
 constexpr const char* engine_is_missing =
-    "nothing is being recorded: operator new is not replaced in this process. Add"
+    "nothing is being recorded: the operator new that is called here is not allocscope's. Add"
     " #include <allocscope/define_once/operator_new_delete.hpp> to exactly one .cpp file of the"
-    " executable; under Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
+    " executable; if it is there and this is a library, link the executable with -rdynamic; under"
+    " Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
 constexpr const char* engine_is_another_version =
     "nothing is being recorded: the module that replaced operator new was built with another"
     " version of allocscope. Build both with the same headers";

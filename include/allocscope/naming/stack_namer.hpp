@@ -171,14 +171,18 @@ private:
     // source may tell where.
     void rename(list<code_frame>& frames, list<const met_address*>& owners, std::size_t at,
                 const met_address& folded) {
-        const bool is_asking = symbolize::asking_frame(names_, frames) + 1 >= frames.size();
+        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        const bool is_own = asking + 1 >= frames.size();
+        const bool is_asking =
+            is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
         frames.resize(at);
         owners.resize(at);
         add_frames(folded, frames, owners);
         code_frame& frame = frames.back();
         const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else
         frame.is_nearby = true;                         // has no type
-        if (is_asking) symbolize::find_only_new(frame, sources_);
+        asked_place asked{symbols_, folded.location->address, folded.home, frame.function, true};
+        if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
     }

@@ -104,6 +104,11 @@ ALLOCSCOPE_INLINE text_out& operator<<(text_out& out, hexadecimal number) {
     return out;
 }
 
+// Writes a number with its noun: write_count(out, 1, "object", "objects").
+inline void write_count(text_out& out, std::uint64_t count, const char* one, const char* many) {
+    out << decimal{count} << ' ' << (count == 1 ? one : many);
+}
+
 ALLOCSCOPE_NOINLINE void text_out::grow(std::size_t room) {
     std::size_t wanted = room_ < 64 ? 64 : room_ * 2;
     if (wanted < room) wanted = room;

@@ -18,6 +18,10 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, SIZE_MAX
 
+#if !defined(_GNU_SOURCE)  // mremap, dladdr, secure_getenv and others
+    #error "allocscope needs _GNU_SOURCE, which g++ and clang++ define; leave out -U_GNU_SOURCE"
+#endif
+
 #include <sys/mman.h>      // mmap, mprotect, munmap, madvise, mincore
 #include <sys/resource.h>  // getrlimit
 

@@ -197,8 +197,8 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
 // there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
-    const site* const tagged =
-        process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
+    const site* const tagged = process.sites.intern(process.arena, hash_finish(tag),
+                                                    thread.scratch.return_addresses, 0, tag);
     const cohort_of_site::entry* const entry =
         tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
     return entry != nullptr ? entry->cohort : no_cohort;
@@ -273,12 +273,12 @@ inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
     return entry->cohort;
 }
 
-// Like cohort_at_site(), for the stack in scratch_frames.
+// Like cohort_at_site(), for the stack in `scratch`.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, std::uint32_t tag,
                                      remembered_chain* memo) noexcept {
-    const site* const found =
-        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count, tag);
+    const site* const found = process.sites.intern(
+        process.arena, hash, thread.scratch.return_addresses, frame_count, tag);
     return found != nullptr ? cohort_at_site(thread, *found, memo) : unplaced_cohort(thread, tag);
 }
 
@@ -286,9 +286,6 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
                               std::uintptr_t frame) noexcept {
     walked_stack& stack = thread.scratch;
     stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
-    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
-        thread.scratch_frames[i] = stack.returns[i].value;
-    }
     visit_modules_that_may_go(stack, note_module);
 }
 
@@ -306,10 +303,10 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
 template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
-    if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
+    if (chain_memo::collect(memo, frame, thread.scratch.return_addresses)) {
         const std::uint64_t hash = stack_hash(memo.sum);
         const site* const known =
-            process.sites.known(hash, thread.scratch_frames, memo.frame_count, Tag);
+            process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, Tag);
         const cohort_of_site::entry* const entry =
             known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
         if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
@@ -319,7 +316,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
             settle_memo(thread, memo, entry->cohort);
             return entry->cohort;
         }
-        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
+        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch.return_addresses)) {
             chain_memo::end_change(memo, frame);
             return known != nullptr ? cohort_at_site(thread, *known, &memo)
                                     : cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);

@@ -31,7 +31,7 @@ inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
     const stack_bounds bounds = is_usual ? thread.bounds : page_bounds(frame);
     walked_stack& stack = thread.scratch;
     stack_walk{bounds, thread.rules, stack}.run(frame, most_fault_frames);
-    for (std::uint32_t i = 0; i < stack.frame_count; ++i) out[i] = stack.returns[i].value;
+    for (std::uint32_t i = 0; i < stack.frame_count; ++i) out[i] = stack.return_addresses[i];
     return stack.frame_count;
 }
 

@@ -109,7 +109,10 @@ private:
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
     text_out title{form.parts};
     title << (info.is_difference ? "allocscope difference" : "allocscope report");
-    if (info.merged_windows != 0) title << " of " << decimal{info.merged_windows} << " windows";
+    if (info.merged_windows != 0) {
+        title << " of ";
+        write_count(title, info.merged_windows, "window", "windows");
+    }
     if (info.name[0] == '\0') {
         if (info.merged_windows == 0) title << " of an unnamed window";
     } else if (info.merged_windows != 0) {
@@ -136,12 +139,13 @@ inline void write_mode(text_out& out, const snapshot::window_info& info, const t
     if (is_sampled && info.sample_bytes != 0) {
         mode << " every ";
         write_bytes(mode, info.sample_bytes);
-        mode << " on average: " << decimal{info.samples}
-             << (info.samples == 1 ? " sample" : " samples");
+        mode << " on average: ";
+        write_count(mode, info.samples, "sample", "samples");
     }
     if (has_stacks) {
-        mode << ", up to " << decimal{info.stack_frames}
-             << (info.stack_frames == 1 ? " frame" : " frames") << " of each stack";
+        mode << ", up to ";
+        write_count(mode, info.stack_frames, "frame", "frames");
+        mode << " of each stack";
     }
     mode << (info.from == threads::all ? ", all threads" : ", one thread");
     if (!info.is_of_two_windows) {
@@ -279,8 +283,9 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     }
     if (info.uncertain_objects != 0) {
         text_out sentence{form.parts};
-        sentence << "  in doubt: " << decimal{info.uncertain_objects}
-                 << (info.uncertain_objects == 1 ? " object" : " objects") << " with ";
+        sentence << "  in doubt: ";
+        write_count(sentence, info.uncertain_objects, "object", "objects");
+        sentence << " with ";
         write_bytes(sentence, info.uncertain_bytes);
         sentence << " may have been freed by other threads while this was read";
         form.write_sentence(out, sentence.view());

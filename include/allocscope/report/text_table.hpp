@@ -188,8 +188,8 @@ private:
                             rest.bytes_reach.around(rest.bytes), rest.byte_magnitude, all_bytes);
         made.samples = samples_of(rest.samples, false);
         text_out places{form_.parts};
-        places << "and " << decimal{rest.places}
-               << (rest.places == 1 ? " more place" : " more places");
+        places << "and ";
+        write_count(places, rest.places, "more place", "more places");
         made.place.whole = places.view();
         made.place.type = places.size();
         lines_.push_back(made);

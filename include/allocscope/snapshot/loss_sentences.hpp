@@ -47,8 +47,8 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
             return "allocations were not recorded: they came before the loader had made the"
                    " preloaded library ready";
         case loss_reason::operators_of_others:
-            return "allocators have an operator new of their own: objects for which it does not"
-                   " call malloc were not recorded";
+            return "allocators have an operator new of their own, and calls of it could not be"
+                   " changed: objects for which it does not call malloc may be missing";
         case loss_reason::count:
             break;
     }

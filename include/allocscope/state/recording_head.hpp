@@ -52,6 +52,8 @@ struct recording_request {
     atomic<std::uint32_t> segments_taken{0};
     // Forked children that were to be recorded, but did not get the resources for it.
     atomic<std::uint32_t> children_refused{0};
+    // Programs that were to be recorded, but have the malloc of a sanitizer.
+    atomic<std::uint32_t> programs_sanitized{0};
 };
 static_assert(sizeof(recording_request) <= page_bytes, "the first page");
 

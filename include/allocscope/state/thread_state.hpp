@@ -156,8 +156,7 @@ struct thread_state : thread_entry {
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
-    walked_stack scratch{};  // saves a hook 7 KiB of the program's stack
-    std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
+    walked_stack scratch{};  // saves a hook 6 KiB of the program's stack
 
     // --- control lock, or the list ---
     atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window

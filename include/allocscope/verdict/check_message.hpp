@@ -40,10 +40,6 @@ namespace detail {
 constexpr std::size_t message_rows = 3;
 constexpr std::size_t message_callers = 2;
 
-inline void write_count(text_out& out, std::uint64_t count, const char* one, const char* many) {
-    out << decimal{count} << ' ' << (count == 1 ? one : many);
-}
-
 // The name of a window, if it has one: ` "session"`.
 inline void write_quoted(text_out& out, const char* name) {
     if (name[0] == '\0') return;

@@ -19,7 +19,7 @@ constexpr std::uint32_t most_frames = 12;
 bool is_stack_of(const site& known, const walked_stack& walked) {
     if (known.frame_count != walked.frame_count) return false;
     for (std::uint32_t i = 0; i < walked.frame_count; ++i) {
-        if (known.frames()[i] != walked.returns[i].value) return false;
+        if (known.frames()[i] != walked.return_addresses[i]) return false;
     }
     return true;
 }
@@ -43,7 +43,7 @@ TEST_CASE("find_cohort: the stack of the cohort is what a walk finds, whatever w
         if (round % 7000 == 0) thread.is_epoch_current = false;
         stack.change();
         stack_walk{stack.bounds(), rules, walked}.run(stack.frame(), most_frames);
-        const std::uintptr_t caller = walked.returns[0].value;
+        const std::uintptr_t caller = walked.return_addresses[0];
         const remembered_chain* memo =
             thread.memo.is_ready() ? thread.memo.entry_for(stack.frame(), caller) : nullptr;
         const std::uint64_t shape = memo != nullptr ? memo->shape : 0;

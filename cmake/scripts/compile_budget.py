@@ -8,8 +8,9 @@
 Compiles a file that includes define_once/operator_new_delete.hpp alone, with -O2 and with -O0, and
 counts the functions of the object and the bytes of their code by the room of the header where they
 stand. The numbers are exact and differ between compilers, so they hold for one version of g++;
-others are not compared. Compile time follows them: about 110 KB of code a second at -O0 and in the
-cold rooms, 15 KB a second at -O2.
+others are not compared. A room's bytes may differ by one percent, so that mending a condition does
+not renew the numbers; its functions may not differ. Compile time follows them: about 110 KB of code
+a second at -O0 and in the cold rooms, 15 KB a second at -O2.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from source_tree import HEADERS, ROOT
 SOURCE = "#include <allocscope/define_once/operator_new_delete.hpp>\n"
 LEVELS = ("-O2", "-O0")
 NUMBERS = pathlib.Path(__file__).with_name("compile_budget.tsv")
+TOLERANCE = 0.01  # of a room's recorded bytes
 CANNOT_RUN_HERE = 77
 SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) ([tTwWuV]) (\S+)(?:\t(.+):\d+)?$")
 
@@ -91,11 +93,11 @@ def written(version, numbers):
 
 
 def differences(wanted, seen):
-    """A sentence for each room whose numbers are not the recorded ones."""
+    """A sentence for each room whose numbers are further from the recorded ones than allowed."""
     sentences = []
     for level, room in sorted(set(wanted) | set(seen)):
         before, now = wanted.get((level, room), (0, 0)), seen.get((level, room), (0, 0))
-        if before != now:
+        if before[0] != now[0] or abs(now[1] - before[1]) > TOLERANCE * before[1]:
             sentences.append(f"{level} {room}/: {now[0]} functions with {now[1]} bytes, recorded"
                              f" are {before[0]} with {before[1]}")
     return sentences
@@ -105,10 +107,15 @@ def self_test():
     numbers = {("-O2", "naming"): (3, 400), ("-O0", "naming"): (5, 900)}
     more = dict(numbers)
     more["-O2", "naming"] = (4, 400)
+    within, beyond = dict(numbers), dict(numbers)
+    within["-O2", "naming"] = (3, 404)
+    beyond["-O2", "naming"] = (3, 395)
     checks = {
         "what is written is read back": read_numbers(written("1.2", numbers)) == ("1.2", numbers),
         "equal numbers are no difference": differences(numbers, numbers) == [],
         "one function more is": len(differences(numbers, more)) == 1,
+        "one percent of the bytes is none": differences(numbers, within) == [],
+        "more than one percent is": len(differences(numbers, beyond)) == 1,
         "a new room is": len(differences({}, numbers)) == 2,
         "a header is counted for its room":
             room_of_source("/x/include/allocscope/naming/name_book.hpp") == "naming",

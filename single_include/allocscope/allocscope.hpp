@@ -2581,8 +2581,8 @@ check_result leak_check::repeat(detail::typed_number runs, Work&& work, const le
                                 const char* name) {
     const std::uint64_t count = detail::checked_count("leak_check", "repeat runs", runs);
     if (count < 2) {
-        detail::refuse_limit("leak_check", "repeat", " has a number of runs of ", runs,
-                             "; it needs 2 or more to tell a cache from a leak");
+        detail::refuse_limit("leak_check", "repeat runs", " is ", runs,
+                             "; give 2 or more, to tell a cache from a leak");
     }
     const std::uint64_t warm_up =
         detail::checked_count("leak_options", "warm_up_runs", wanted.warm_up_runs);
@@ -2814,17 +2814,39 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 // Adds a pattern for every snapshot that the process takes from now on. A pattern that is known
 // already changes nothing. Throws std::invalid_argument when the pattern is null, empty or longer
-// than 255 characters, matches everything, or is the 65th (-fno-exceptions: prints the message and
-// aborts).
+// than 255 characters, matches everything, has a '*' that is not its last character, or is the 65th
+// (-fno-exceptions: prints the message and aborts).
 ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
 
 // definitions
+
+namespace detail {
+
+[[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_pattern(const char* pattern,
+                                                                  const char* reason) {
+    constexpr std::size_t shown_characters = 60;
+    char space[256] = {};
+    fixed_text message{space, sizeof space - 1};
+    message.append("allocscope: library_frames(\"");
+    for (std::size_t i = 0; pattern != nullptr && pattern[i] != '\0'; ++i) {
+        if (i == shown_characters) {
+            message.append("...");
+            break;
+        }
+        message.append(pattern[i]);
+    }
+    message.append("\"): ");
+    message.append(reason);
+    refuse_options(space);
+}
+
+}  // namespace detail
 
 inline void library_frames(const char* pattern) {
     const detail::engine* engine = detail::find_engine();
     if (detail::engine_refusal(engine)[0] != '\0') return;  // no snapshot will have rows
     const char* refusal = engine->library_frames(pattern);
-    if (refusal[0] != '\0') detail::refuse_options(refusal);
+    if (refusal[0] != '\0') detail::refuse_pattern(pattern, refusal);
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -10439,8 +10461,7 @@ ALLOCSCOPE_COOL_END
 #define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    #pragma weak _dl_find_object
 #endif
 
 ALLOCSCOPE_COLD_BEGIN
@@ -10585,8 +10606,7 @@ ALLOCSCOPE_COLD_END
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    #pragma weak _dl_find_object
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -21875,15 +21895,11 @@ private:
     static ALLOCSCOPE_INLINE int rank_of(const detail::elf_symbol& symbol) noexcept {
         int rank = symbol.size != 0 ? 8 : 0;
         if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
-        switch (symbol.binding) {
-            case detail::elf_symbol_binding::global:
-            case detail::elf_symbol_binding::unique:
-                return rank + 2;
-            case detail::elf_symbol_binding::weak:
-                return rank + 1;
-            default:
-                return rank;
-        }
+        using binding = detail::elf_symbol_binding;
+        if (symbol.binding == binding::weak) return rank + 1;
+        const bool is_global =
+            symbol.binding == binding::global || symbol.binding == binding::unique;
+        return is_global ? rank + 2 : rank;
     }
 
     void collect(const object_bytes& object, detail::byte_view table);
@@ -22263,6 +22279,16 @@ public:
             }
         }
         return found;
+    }
+
+    // The only type with that name, with its scopes; "" if there are several, or if it is not
+    // certain. A `using` or a base class can make it visible anywhere.
+    text only(text name) const {
+        const named_type* const first = all(name);
+        for (const named_type* type = first; type != nullptr; type = type->next) {
+            if (type->qualified != first->qualified) return {};
+        }
+        return first != nullptr ? first->qualified : text{};
     }
 
     // All types with that name. The name has no template arguments. Null: there are none.
@@ -25576,6 +25602,8 @@ struct type_knowledge {
     // What the name means in `function`, which is given by its qualified name: the name with its
     // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
+    // The only type with that name, with its scopes; "" if that is not certain.
+    text (*only)(void* context, text name) = nullptr;
     // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
@@ -26021,12 +26049,25 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // The name with the scopes in which it is found.
-    ALLOCSCOPE_INLINE text qualified(text word) const {
+    // The name with the scopes in which it is found. A name that no scope around the function has
+    // is made visible by a `using`, or by a base class. But debug information may leave out a class
+    // that this file declares outside of all scopes.
+    text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
-        const text whole =
-            knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        text whole = knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        if (whole.empty() && knowledge_.only != nullptr && !is_declared_globally(word)) {
+            whole = knowledge_.only(knowledge_.context, word);
+        }
         return whole.empty() ? word : whole;
+    }
+
+    bool is_declared_globally(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            // `using word::name` declares another name.
+            if (each->block == 0 && !file_.is_at(each->at + 1, "::")) return true;
+        }
+        return false;
     }
 
     // False for a name that may be a macro from another file.
@@ -26253,6 +26294,7 @@ struct asked_place {
         return {&asked_place::kind,
                 this,
                 &asked_place::qualified,
+                &asked_place::only,
                 &asked_place::bytes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::has_call_at};
@@ -26274,6 +26316,10 @@ private:
     static text qualified(void* place, text name, text function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
+    }
+    static text only(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->only(name) : text{};
     }
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
@@ -27853,25 +27899,25 @@ public:
     // Any other pattern is a namespace, class or function, with or without "::" at its end. Adding
     // the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
-        if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
+        if (pattern == nullptr) return "the pattern is a null pointer";
         const text added{pattern};
         const text named = added.substr(added.starts_with("!") ? 1 : 0);
-        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (named.empty()) return "the pattern is empty: it would fit every frame";
         const text bare = named.substr(named.starts_with("::") ? 2 : 0);
         if (bare.empty() || is_listed(bare, "* / ::")) {
-            return "library_frames: the pattern fits every frame: name a namespace or a folder";
+            return "the pattern fits every frame: name a namespace or a folder";
         }
         if (has_star_inside(bare)) {
-            return "library_frames: a '*' is only allowed at the end of a function's name; "
+            return "a '*' is only allowed at the end of a function's name; "
                    "write a folder as \"parts/\"";
         }
         if (added.size() >= pattern_size) {
-            return "library_frames: the pattern is over 255 characters";
+            return "the pattern is over 255 characters";
         }
         pthread_mutex_lock(&adding_);
         const bool has_room = add_once(added);
         pthread_mutex_unlock(&adding_);
-        return has_room ? "" : "library_frames: there are 64 patterns already";
+        return has_room ? "" : "there are 64 patterns already";
     }
 
     // Changes whenever a pattern is added, because that may change earlier decisions.

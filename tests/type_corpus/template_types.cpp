@@ -1,6 +1,7 @@
-// What `new` in a template makes, by the row and by the compiler itself: the type that typeid() has
-// for the object. One line each, which prints `line<TAB>objects<TAB>row's type<TAB>compiler's`.
-// Where the row says something else, it stands behind the line: template_types.py compares.
+// What `new` makes in a template, or by a name that a `using` or a base class makes visible: by the
+// row, and by the compiler itself, whose typeid() has the type. One line each, which prints
+// `line<TAB>objects<TAB>row's type<TAB>compiler's`. Where the row says something else, it stands
+// behind the line: template_types.py compares.
 #include <allocscope/allocscope.hpp>
 
 #include <cxxabi.h>
@@ -32,6 +33,38 @@ struct traits {
     using again = value;
 };
 }  // namespace app
+
+namespace post {
+struct parcel {
+    int a[11];
+};
+struct same {
+    int a[13];
+};
+struct counter {
+    struct stamp {
+        short a[17];
+    };
+};
+namespace mail {
+struct letter {
+    long a[5];
+};
+}  // namespace mail
+struct twin {
+    int a[19];
+};
+}  // namespace post
+
+namespace pigeon {
+struct twin {
+    int a[19];
+};
+}  // namespace pigeon
+
+struct same {
+    int a[13];
+};
 
 namespace {
 struct hidden {
@@ -113,6 +146,19 @@ template <class T> struct derived : base<T> {
     using typename base<T>::value;
     static void make() { made(new value); } };  // row: ?
 
+using namespace post;
+using post::mail::letter;
+struct window_of : counter { void make() { made(new stamp); } };
+void visible() {
+    made(new parcel);
+    made(new letter);
+    made(new mail::letter);
+    made(new twin);  // row: twin
+    made(new pigeon::twin);
+    made(new ::same);
+    made(new post::same);
+}
+
 void lambdas() {
     auto closure = [] { return 1; };
     auto generic = [](auto v) { made(new decltype(v)(v)); };
@@ -162,6 +208,8 @@ void make_all() {
     part<short>::make();
     derived<app::plain>::make();
     lambdas();
+    window_of{}.make();
+    visible();
 }
 }  // namespace
 

@@ -290,8 +290,8 @@ check_result leak_check::repeat(detail::typed_number runs, Work&& work, const le
                                 const char* name) {
     const std::uint64_t count = detail::checked_count("leak_check", "repeat runs", runs);
     if (count < 2) {
-        detail::refuse_limit("leak_check", "repeat", " has a number of runs of ", runs,
-                             "; it needs 2 or more to tell a cache from a leak");
+        detail::refuse_limit("leak_check", "repeat runs", " is ", runs,
+                             "; give 2 or more, to tell a cache from a leak");
     }
     const std::uint64_t warm_up =
         detail::checked_count("leak_options", "warm_up_runs", wanted.warm_up_runs);

@@ -18,25 +18,50 @@
 #ifndef ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
 #define ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
 
+#include <allocscope/base/fixed_text.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/measure/check_options.hpp>
+
+#include <cstddef>  // size_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 // Adds a pattern for every snapshot that the process takes from now on. A pattern that is known
 // already changes nothing. Throws std::invalid_argument when the pattern is null, empty or longer
-// than 255 characters, matches everything, or is the 65th (-fno-exceptions: prints the message and
-// aborts).
+// than 255 characters, matches everything, has a '*' that is not its last character, or is the 65th
+// (-fno-exceptions: prints the message and aborts).
 ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
 
 // definitions
+
+namespace detail {
+
+[[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_pattern(const char* pattern,
+                                                                  const char* reason) {
+    constexpr std::size_t shown_characters = 60;
+    char space[256] = {};
+    fixed_text message{space, sizeof space - 1};
+    message.append("allocscope: library_frames(\"");
+    for (std::size_t i = 0; pattern != nullptr && pattern[i] != '\0'; ++i) {
+        if (i == shown_characters) {
+            message.append("...");
+            break;
+        }
+        message.append(pattern[i]);
+    }
+    message.append("\"): ");
+    message.append(reason);
+    refuse_options(space);
+}
+
+}  // namespace detail
 
 inline void library_frames(const char* pattern) {
     const detail::engine* engine = detail::find_engine();
     if (detail::engine_refusal(engine)[0] != '\0') return;  // no snapshot will have rows
     const char* refusal = engine->library_frames(pattern);
-    if (refusal[0] != '\0') detail::refuse_options(refusal);
+    if (refusal[0] != '\0') detail::refuse_pattern(pattern, refusal);
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -133,6 +133,7 @@ struct asked_place {
         return {&asked_place::kind,
                 this,
                 &asked_place::qualified,
+                &asked_place::only,
                 &asked_place::bytes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::has_call_at};
@@ -154,6 +155,10 @@ private:
     static text qualified(void* place, text name, text function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
+    }
+    static text only(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->only(name) : text{};
     }
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);

@@ -30,8 +30,7 @@
 #include <dlfcn.h>  // dl_find_object
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    #pragma weak _dl_find_object
 #endif
 
 ALLOCSCOPE_COLD_BEGIN

@@ -70,15 +70,11 @@ private:
     static ALLOCSCOPE_INLINE int rank_of(const detail::elf_symbol& symbol) noexcept {
         int rank = symbol.size != 0 ? 8 : 0;
         if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
-        switch (symbol.binding) {
-            case detail::elf_symbol_binding::global:
-            case detail::elf_symbol_binding::unique:
-                return rank + 2;
-            case detail::elf_symbol_binding::weak:
-                return rank + 1;
-            default:
-                return rank;
-        }
+        using binding = detail::elf_symbol_binding;
+        if (symbol.binding == binding::weak) return rank + 1;
+        const bool is_global =
+            symbol.binding == binding::global || symbol.binding == binding::unique;
+        return is_global ? rank + 2 : rank;
     }
 
     void collect(const object_bytes& object, detail::byte_view table);

@@ -11,6 +11,7 @@
 //
 //     names.has("widget")                      // a class, an enumeration, an alias, a namespace
 //     names.qualified("widget", "app::run")    // "app::widget": what it means in app::run
+//     names.only("widget")                     // "app::widget", if no other type has this name
 //     names.all("widget")                      // app::widget and all others with this name
 
 #ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
@@ -83,6 +84,16 @@ public:
             }
         }
         return found;
+    }
+
+    // The only type with that name, with its scopes; "" if there are several, or if it is not
+    // certain. A `using` or a base class can make it visible anywhere.
+    text only(text name) const {
+        const named_type* const first = all(name);
+        for (const named_type* type = first; type != nullptr; type = type->next) {
+            if (type->qualified != first->qualified) return {};
+        }
+        return first != nullptr ? first->qualified : text{};
     }
 
     // All types with that name. The name has no template arguments. Null: there are none.

@@ -125,25 +125,25 @@ public:
     // Any other pattern is a namespace, class or function, with or without "::" at its end. Adding
     // the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
-        if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
+        if (pattern == nullptr) return "the pattern is a null pointer";
         const text added{pattern};
         const text named = added.substr(added.starts_with("!") ? 1 : 0);
-        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (named.empty()) return "the pattern is empty: it would fit every frame";
         const text bare = named.substr(named.starts_with("::") ? 2 : 0);
         if (bare.empty() || is_listed(bare, "* / ::")) {
-            return "library_frames: the pattern fits every frame: name a namespace or a folder";
+            return "the pattern fits every frame: name a namespace or a folder";
         }
         if (has_star_inside(bare)) {
-            return "library_frames: a '*' is only allowed at the end of a function's name; "
+            return "a '*' is only allowed at the end of a function's name; "
                    "write a folder as \"parts/\"";
         }
         if (added.size() >= pattern_size) {
-            return "library_frames: the pattern is over 255 characters";
+            return "the pattern is over 255 characters";
         }
         pthread_mutex_lock(&adding_);
         const bool has_room = add_once(added);
         pthread_mutex_unlock(&adding_);
-        return has_room ? "" : "library_frames: there are 64 patterns already";
+        return has_room ? "" : "there are 64 patterns already";
     }
 
     // Changes whenever a pattern is added, because that may change earlier decisions.

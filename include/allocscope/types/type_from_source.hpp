@@ -460,12 +460,25 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // The name with the scopes in which it is found.
-    ALLOCSCOPE_INLINE text qualified(text word) const {
+    // The name with the scopes in which it is found. A name that no scope around the function has
+    // is made visible by a `using`, or by a base class. But debug information may leave out a class
+    // that this file declares outside of all scopes.
+    text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
-        const text whole =
-            knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        text whole = knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        if (whole.empty() && knowledge_.only != nullptr && !is_declared_globally(word)) {
+            whole = knowledge_.only(knowledge_.context, word);
+        }
         return whole.empty() ? word : whole;
+    }
+
+    bool is_declared_globally(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            // `using word::name` declares another name.
+            if (each->block == 0 && !file_.is_at(each->at + 1, "::")) return true;
+        }
+        return false;
     }
 
     // False for a name that may be a macro from another file.

@@ -35,6 +35,8 @@ struct type_knowledge {
     // What the name means in `function`, which is given by its qualified name: the name with its
     // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
+    // The only type with that name, with its scopes; "" if that is not certain.
+    text (*only)(void* context, text name) = nullptr;
     // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member

@@ -24,8 +24,7 @@
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    #pragma weak _dl_find_object
 
 ALLOCSCOPE_COOL_BEGIN
 

@@ -329,6 +329,30 @@ TEST_CASE("repeat tells a cache from a leak") {
     delete[] once;
     CHECK_THROWS_AS(leak_check::repeat(2, [] { throw std::logic_error{"mine"}; }),
                     std::logic_error);
+    CHECK_THROWS_WITH_AS(
+        leak_check::repeat(1, [] {}),
+        "allocscope: leak_check::repeat runs is 1; give 2 or more, to tell a cache from a leak",
+        std::invalid_argument);
+}
+
+TEST_CASE("library_frames refuses a pattern with the pattern and the reason") {
+    CHECK_THROWS_WITH_AS(
+        library_frames(""),
+        "allocscope: library_frames(\"\"): the pattern is empty: it would fit every "
+        "frame",
+        std::invalid_argument);
+    CHECK_THROWS_WITH_AS(
+        library_frames("a*b"),
+        "allocscope: library_frames(\"a*b\"): a '*' is only allowed at the end of a "
+        "function's name; write a folder as \"parts/\"",
+        std::invalid_argument);
+    const std::string at_most(255, 'x');
+    const std::string too_long = at_most + 'x';
+    const std::string message = "allocscope: library_frames(\"" + at_most.substr(0, 60) +
+                                "...\"): the pattern is over 255 characters";
+    CHECK_THROWS_WITH_AS(library_frames(too_long.c_str()), message.c_str(), std::invalid_argument);
+    CHECK_NOTHROW(library_frames(at_most.c_str()));
+    CHECK_THROWS_AS(library_frames(nullptr), std::invalid_argument);
 }
 
 TEST_CASE("allocations_of counts this thread exactly, and itself never") {

@@ -222,6 +222,9 @@ TEST_CASE("debug_object: the types of a unit are known with their scopes") {
         CHECK_FALSE(types->has("total"));
         CHECK_FALSE(types->has("shelf<int>"));
         CHECK(types->qualified("nothing", "shop::load") == "");
+        CHECK(types->only("cart") == "shop::cart");
+        CHECK(types->only("local") == "");
+        CHECK(types->only("nothing") == "");
         CHECK(file.object.types_at(~std::uint64_t{0}) == nullptr);
     }
 }

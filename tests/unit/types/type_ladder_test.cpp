@@ -139,6 +139,33 @@ TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
     CHECK(types.name_type(frames, "", knowledge).name == "app::widget");
 }
 
+TEST_CASE("type_ladder: a name that no scope has is the only described one, but not a global one") {
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::type;
+    };
+    knowledge.qualified = [](void*, allocscope::plain::text, allocscope::plain::text) {
+        return allocscope::plain::text{};
+    };
+    knowledge.only = [](void*, allocscope::plain::text name) {
+        return name == "widget" ? allocscope::plain::text{"app::widget"} : "";
+    };
+    const auto type_in = [&](const char* source) {
+        ladder types;
+        const source_of_lines file{source};
+        const type_answer answer =
+            types.name_type({frame("main", file.path(), 2, 11)}, "", knowledge);
+        return std::string{answer.name.data(), answer.name.size()};
+    };
+    CHECK(type_in("using namespace app;\nauto* w = new widget;") == "app::widget");
+    CHECK(type_in("using app::widget;\nauto* w = new widget;") == "app::widget");
+    CHECK(type_in("namespace app { struct widget; }\nauto* w = new widget;") == "app::widget");
+    CHECK(type_in("using widget::part;\nauto* w = new widget;") == "app::widget");
+    CHECK(type_in("struct widget {};\nauto* w = new widget;") == "widget");
+    CHECK(type_in("typedef long widget;\nauto* w = new widget;") == "widget");
+    CHECK(type_in("\nauto* w = new gadget;") == "gadget");
+}
+
 TEST_CASE("type_ladder: only the direct caller's source is read") {
     const source_of_lines file{"auto* w = new widget;"};
     ladder types;

@@ -10461,7 +10461,8 @@ ALLOCSCOPE_COOL_END
 #define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    #pragma weak _dl_find_object
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
 #endif
 
 ALLOCSCOPE_COLD_BEGIN
@@ -10606,7 +10607,8 @@ ALLOCSCOPE_COLD_END
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
-    #pragma weak _dl_find_object
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
 
 ALLOCSCOPE_COOL_BEGIN
 

@@ -30,7 +30,8 @@
 #include <dlfcn.h>  // dl_find_object
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    #pragma weak _dl_find_object
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
 #endif
 
 ALLOCSCOPE_COLD_BEGIN

@@ -24,7 +24,8 @@
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
-    #pragma weak _dl_find_object
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
 
 ALLOCSCOPE_COOL_BEGIN
 

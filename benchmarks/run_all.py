@@ -22,6 +22,7 @@ PROGRAMS = {
     "noise_floor": False,
     "cost_of_recording": False,
     "cost_of_recording_omit_frame_pointer": False,
+    "recording_floor": False,
     "changing_stacks": False,
     "unwinding": False,
     "two_threads": False,

@@ -6,7 +6,7 @@
 // the program would call without the hooks.
 
 #include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
+#include "churn_ratio.hpp"
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
@@ -19,14 +19,7 @@ ratio compare(const run_options& options, const window_mode& mode) {
     const optional_window window{mode};
     churn<Baseline> baseline{1024};
     churn<hooked> measured{1024};
-    return measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.template run_below<standard_chain>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.run_below<standard_chain>(steps); });
-        });
+    return compare_churn(options, baseline, measured);
 }
 
 struct question {

@@ -6,7 +6,7 @@
 // a part of every other ratio.
 
 #include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
+#include "churn_ratio.hpp"
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
@@ -20,14 +20,7 @@ ratio compare(const run_options& options, std::size_t live, const window_mode& m
     churn<bare> baseline{live, 16, 127};
     churn<Measured> measured{live, 16, 127};
     baseline.fill_with(measured);
-    return measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.run_below<standard_chain>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.template run_below<standard_chain>(steps); });
-        });
+    return compare_churn(options, baseline, measured);
 }
 
 }  // namespace

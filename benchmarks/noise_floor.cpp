@@ -5,7 +5,7 @@
 // library's own operator new costs over malloc, without the hooks.
 
 #include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
+#include "churn_ratio.hpp"
 #include "result_table.hpp"
 
 using namespace benchmarks;
@@ -17,14 +17,7 @@ ratio compare(const run_options& options, std::size_t live) {
     churn<Baseline> baseline{live};
     churn<Measured> measured{live};
     baseline.fill_with(measured);
-    return measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.template run_below<standard_chain>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.template run_below<standard_chain>(steps); });
-        });
+    return compare_churn(options, baseline, measured);
 }
 
 struct bare_again {

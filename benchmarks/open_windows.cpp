@@ -4,7 +4,7 @@
 // a boundary in time, not work to be done for each event, so the ratio should hardly move.
 
 #include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
+#include "churn_ratio.hpp"
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
@@ -21,14 +21,7 @@ ratio compare(const run_options& options, int window_count) {
     }
     churn<bare> baseline{1024};
     churn<hooked> measured{1024};
-    const ratio seen = measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.run_below<standard_chain>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.run_below<standard_chain>(steps); });
-        });
+    const ratio seen = compare_churn(options, baseline, measured);
     while (!windows.empty()) windows.pop_back();
     return seen;
 }

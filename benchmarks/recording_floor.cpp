@@ -10,7 +10,7 @@
 // free(). docs/decisions/0010-the-straight-line.md says why the library does not do this.
 
 #include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
+#include "churn_ratio.hpp"
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
@@ -136,14 +136,7 @@ template <class Policy>
 ratio against_bare(const run_options& options) {
     churn<bare> baseline{1024};
     churn<Policy> measured{1024};
-    return measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.template run_below<standard_chain>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.template run_below<standard_chain>(steps); });
-        });
+    return compare_churn(options, baseline, measured);
 }
 
 struct floor_row {

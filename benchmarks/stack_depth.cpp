@@ -3,7 +3,7 @@
 // The churn loop below 70 real frames, under windows that keep 1 to 64 of them.
 
 #include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
+#include "churn_ratio.hpp"
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
@@ -17,14 +17,7 @@ ratio compare(const run_options& options, const window_mode& mode) {
     const optional_window window{mode};
     churn<bare> baseline{1024};
     churn<hooked> measured{1024};
-    return measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.run_below<deep_chain>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.run_below<deep_chain>(steps); });
-        });
+    return compare_churn<deep_chain>(options, baseline, measured);
 }
 
 }  // namespace

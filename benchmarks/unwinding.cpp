@@ -10,6 +10,7 @@
 // itself and subtracted from the times.
 
 #include "churn_loop.hpp"
+#include "churn_ratio.hpp"
 #include "interleaved_ratio.hpp"
 #include "result_table.hpp"
 #include "window_modes.hpp"
@@ -163,14 +164,7 @@ ratio against_malloc(const run_options& options, const window_mode& mode) {
     const optional_window window{mode};
     churn<bare> baseline{1024};
     churn<hooked> measured{1024};
-    return measure_ratio(
-        options,
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { baseline.run_below<frames>(steps); });
-        },
-        [&](std::uint64_t steps) {
-            return timed_on_cpu([&] { measured.run_below<frames>(steps); });
-        });
+    return compare_churn<frames>(options, baseline, measured);
 }
 
 }  // namespace

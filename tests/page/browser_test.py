@@ -150,6 +150,15 @@ def the_chart_by_hand(page, folder):
         assert wanted in facts, (wanted, facts)
 
 
+def packed_numbers(page, folder):
+    """Also what does not fit into 32 bits, and what is below 0."""
+    opened(page, folder, "by_hand")
+    assert page.run("[...allocscope_page.unpacked('AfgB/fggB-B')]") == [0, 31, 32, 1023, 1024, -1]
+    assert page.run("[...allocscope_page.unpacked('')]") == []
+    assert page.run("allocscope_page.unpacked('-//////////H')[0]") == -(2 ** 53 - 1)
+    assert page.run("allocscope_page.unpacked('////////////P')[0]") == 2 ** 64
+
+
 def library_of_the_user(page, folder):
     """What stands between the row's place and operator new is hidden, whatever it is called."""
     opened(page, folder, "pool")
@@ -688,11 +697,12 @@ def main():
                              text=True).stdout.strip())
         page = chromium.Page(program)
         try:
-            for check in (the_chart_by_hand, library_of_the_user, folders_of_the_user,
-                          zoom_and_back, hover, metrics, narrow, search, invert, table, treemap,
-                          keys_of_the_chart, themes, differences, details_and_threads, sampled,
-                          timeline, memory, nothing_to_show, filtered, hostile, without_scripts,
-                          prints, names_for_those_who_do_not_see, many_stacks):
+            for check in (the_chart_by_hand, packed_numbers, library_of_the_user,
+                          folders_of_the_user, zoom_and_back, hover, metrics, narrow, search,
+                          invert, table, treemap, keys_of_the_chart, themes, differences,
+                          details_and_threads, sampled, timeline, memory, nothing_to_show,
+                          filtered, hostile, without_scripts, prints,
+                          names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)
             for each in ("real", "by_hand"):

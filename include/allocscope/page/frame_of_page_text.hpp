@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
+script-src 'sha256-1Ggw97ilBZGjayas4/L+0R8VOG830FuDdKuXVos+65Q=';
 style-src 'sha256-M1s1YOhk8t+orxq8QXRsQFIeStboJoshEnEsnmqldUk=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"

@@ -154,7 +154,8 @@ struct saved_record {
 // The records of a saved file behind its magic and its version, without the last, its checksum.
 std::vector<saved_record> records_of(const std::string& file, std::size_t head) {
     std::vector<saved_record> records;
-    allocscope::detail::saved_fields rest{{file.data() + head, file.size() - head}};
+    const std::string longer = file + std::string(allocscope::detail::saved_fields::ahead, '\0');
+    allocscope::detail::saved_fields rest{{longer.data() + head, file.size() - head}};
     while (!rest.is_at_end()) {
         const std::size_t begin = file.size() - rest.left();
         const char tag = rest.bytes(1).front();

@@ -392,6 +392,19 @@ TEST_CASE("formats: more than 100 million events are refused by heaptrack alone"
     CHECK(refusal("massif", rows).empty());
 }
 
+TEST_CASE("formats: more objects than were allocated make no endless list of events") {
+    std::vector<stack_text> stacks = small_stacks();
+    stacks[0].allocations = stacks[0].bytes_allocated = 0;
+    stacks[0].objects = 3;
+    stacks[0].bytes = 48;
+    const auto rows = made_window(stacks);
+    CHECK(refusal("heaptrack", rows).empty());
+    CHECK(written("heaptrack", rows).size() < 2000);
+    stacks[0].objects = std::uint64_t{1} << 63U;
+    stacks[1].objects = std::uint64_t{1} << 63U;  // their sum is 0
+    CHECK(refusal("heaptrack", made_window(stacks)).find("100 million") != std::string::npos);
+}
+
 TEST_CASE("formats: hostile names stay text, on their line, in valid UTF-8") {
     info_text about;
     about.name = "win\n\"dow\x1b";

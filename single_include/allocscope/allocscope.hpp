@@ -39516,16 +39516,17 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The path above the last frame, and that frame.
+// The path above the last frame, that frame, and the first path below; 0: there is none.
 struct page_path {
     std::uint32_t above;
     std::uint32_t frame;
+    std::uint32_t first_below;
 };
 
 class page_paths {
 public:
     explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
-        paths_.push_back({0, 0});
+        paths_.push_back({0, 0, 0});
         slots_.resize(first_slots);
     }
 
@@ -39533,7 +39534,7 @@ public:
     // moves all paths.
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
-        while (count < stacks * 4) count *= 2;
+        while (count < stacks * 2) count *= 2;
         slots_.reserve(count);
         ask_for_large_pages(slots_.data(), count * sizeof(slot));
         slots_.resize(count);
@@ -39543,17 +39544,29 @@ public:
     const list<page_path>& all() const noexcept { return paths_; }
 
     std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
-        slot& found = slot_of(slots_, above, frame);
-        if (found.path != 0) return found.path;
+        const std::uint32_t first = paths_[above].first_below;
+        if (first != 0 && paths_[first].frame == frame) return first;
         const auto made = static_cast<std::uint32_t>(paths_.size());
-        found = {above, frame, made};
-        paths_.push_back({above, frame});
-        if (paths_.size() * 4 > slots_.size() * 3) grow();
+        if (first == 0) {
+            paths_[above].first_below = made;
+        } else {
+            slot& found = slot_of(slots_, above, frame);
+            if (found.path != 0) return found.path;
+            found = {above, frame, made};
+            ++used_slots_;
+        }
+        paths_.push_back({above, frame, 0});
+        if (used_slots_ * 4 > slots_.size() * 3) grow();
         return made;
     }
 
-    // Announces that below() will be called with these soon.
+    // Announce that below() will be called with these soon: first the one, then the other.
+    void expect_first(std::uint32_t above) const noexcept {
+        __builtin_prefetch(&paths_[paths_[above].first_below]);
+    }
     void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
+        const std::uint32_t first = paths_[above].first_below;
+        if (first == 0 || paths_[first].frame == frame) return;
         __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
     }
 
@@ -39582,16 +39595,15 @@ private:
         larger.reserve(slots_.size() * 2);
         ask_for_large_pages(larger.data(), slots_.size() * 2 * sizeof(slot));
         larger.resize(slots_.size() * 2);
-        for (std::size_t i = 1; i < paths_.size(); ++i) {
-            const page_path& path = paths_[i];
-            slot_of(larger, path.above, path.frame) = {path.above, path.frame,
-                                                       static_cast<std::uint32_t>(i)};
+        for (const slot& each : slots_) {
+            if (each.path != 0) slot_of(larger, each.above, each.frame) = each;
         }
         slots_ = larger;
     }
 
     list<page_path> paths_;
     list<slot> slots_;
+    std::size_t used_slots_ = 0;
 };
 
 }  // namespace detail
@@ -39768,9 +39780,10 @@ private:
         std::uint64_t temporary_others() const noexcept { return temporary - temporary_larger(); }
     };
     static freed_objects freed_of(const snapshot::stack& stack) noexcept {
+        // A damaged file may have more alive than was allocated.
+        if (stack.allocations <= stack.objects) return {0, 0, 0, 0};
         const std::uint64_t count = stack.allocations - stack.objects;
         const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
-        if (count == 0) return {0, 0, 0, 0};
         const std::uint64_t known = stack.details != nullptr ? stack.details->temporary : 0;
         return {count, bytes / count, bytes % count, known < count ? known : count};
     }
@@ -39848,6 +39861,20 @@ private:
     bool has_waiting_ = false;
 };
 
+// The numbers may be those of a damaged file, so they are not simply added up.
+inline bool has_too_many_events(format_job& job) {
+    std::uint64_t left = most_heaptrack_events;
+    const shown_stacks stacks = job.stacks();
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+        const stack_numbers numbers = stacks.numbers(i);
+        const std::uint64_t births =
+            numbers.allocations > numbers.objects ? numbers.allocations : numbers.objects;
+        if (births > left) return true;
+        left -= births;
+    }
+    return false;
+}
+
 inline bool write_heaptrack_body(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (job.rows.info().record == recording::sampled) {
@@ -39859,7 +39886,7 @@ inline bool write_heaptrack_body(format_job& job) {
         return job.refuse(
             "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
     }
-    if (sum_of_stacks(job).allocations > most_heaptrack_events) {
+    if (has_too_many_events(job)) {
         return job.refuse(
             "heaptrack's format has a line for each allocation, and there are more than"
             " 100 million; the other formats hold sums");
@@ -39898,8 +39925,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
-style-src 'sha256-M1s1YOhk8t+orxq8QXRsQFIeStboJoshEnEsnmqldUk=';
+script-src 'sha256-1Ggw97ilBZGjayas4/L+0R8VOG830FuDdKuXVos+65Q=';
+style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -39916,17 +39943,17 @@ light-dark(#e3effb, #21344a); --warn_back: light-dark(#fff5dc, #3a2f15); --warn_
 light-dark(#e8c468, #7d6529); --bar: light-dark(#b9d6f2, #2b4a6b); --up: light-dark(#b3261e,
 #ff9a90); --down: light-dark(#0b5cad, #8fc1ff); } :root[data-theme="light"] { color-scheme: light;
 } :root[data-theme="dark"] { color-scheme: dark; } * { box-sizing: border-box; } html { background:
-var(--back); } body { margin: 0 auto; padding: 20px 24px 40px; max-width: 1720px; color:
+var(--back); } body { margin: 0 auto; padding: 20px 24px 40px; max-width: 2560px; color:
 var(--text); background: var(--back); font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto,
 Cantarell, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; } [hidden] { display: none
-!important; } h1 { margin: 0; font-size: 21px; font-weight: 600; letter-spacing: -0.01em;
-overflow-wrap: anywhere; } h2 { margin: 0; font-size: 14px; font-weight: 600; } .brand { color:
-var(--quiet); font-weight: 400; } .quiet { color: var(--quiet); font-size: 13px; } .bar { display:
-flex; align-items: flex-start; gap: 16px; justify-content: space-between; } .buttons { display:
-flex; gap: 8px; flex: none; } button, select, input { font: inherit; color: inherit; background:
-var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 4px 10px; min-height:
-30px; } button { cursor: pointer; } button:hover:enabled { border-color: var(--quiet); }
-button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
+!important; } h1 { margin: 0; flex: 1 1 14ch; font-size: 21px; font-weight: 600; letter-spacing:
+-0.01em; overflow-wrap: anywhere; } h2 { margin: 0; font-size: 14px; font-weight: 600; } .brand {
+color: var(--quiet); font-weight: 400; white-space: nowrap; } .quiet { color: var(--quiet);
+font-size: 13px; } .bar { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 6px 16px; }
+.buttons { display: flex; gap: 8px; flex: none; } button, select, input { font: inherit; color:
+inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 4px
+10px; min-height: 30px; } button { cursor: pointer; } button:hover:enabled { border-color:
+var(--quiet); } button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
 [role="radio"][aria-checked="true"] { background: var(--accent_back); border-color: var(--accent);
 color: var(--accent); } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 #how { margin: 4px 0 14px; color: var(--quiet); max-width: 110ch; overflow-wrap: anywhere; }
@@ -39949,29 +39976,30 @@ flex; flex-wrap: wrap; } .group button { border-radius: 0; margin-left: -1px; po
 .group button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child
 { border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
-{ color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
-flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
-color: var(--quiet); font-size: 13px; white-space: nowrap; } #path { display: flex; flex-wrap:
-wrap; gap: 2px; align-items: baseline; font-size: 13px; min-width: 0; } #path button { border: 0;
-padding: 0 5px; min-height: 22px; background: none; color: var(--accent); max-width: 34ch;
-overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .step { color:
-var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch; overflow: hidden; text-overflow:
-ellipsis; white-space: nowrap; } #path .chip { background: var(--accent_back); border-radius: 6px;
-} #chart_scroll { max-height: 62vh; overflow-x: hidden; overflow-y: auto; } #chart { position:
-sticky; top: 0; cursor: pointer; } #columns > .card { margin-top: 12px; } #columns { display: grid;
-grid-template-columns: minmax(0, 1fr) minmax(280px, 27%); gap: 0 12px; align-items: start; }
-#types_card { position: sticky; top: 50px; } #types { height: 460px; cursor: pointer; } .wide {
-overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; } th, td {
-text-align: left; padding: 4px 8px; white-space: nowrap; border-bottom: 1px solid var(--line); } th
-{ font-weight: 500; color: var(--quiet); padding: 2px 4px; } th button { border: 0; background:
-none; padding: 2px 6px; min-height: 26px; width: 100%; text-align: inherit; font-weight: 500;
-color: inherit; white-space: nowrap; } th[aria-sort="ascending"] button, th[aria-sort="descending"]
-button { color: var(--text); font-weight: 600; } th[aria-sort="ascending"] button::after { content:
-" \2191"; } th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align:
-right; } #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody
-tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] {
-background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
-max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
+{ color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; flex: 1 1
+200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched { color:
+var(--quiet); font-size: 13px; white-space: nowrap; } #matched:not(:empty) { margin-right: 10px; }
+#path { display: flex; flex-wrap: wrap; gap: 2px; align-items: baseline; font-size: 13px;
+min-width: 0; } #path button { border: 0; padding: 0 5px; min-height: 22px; background: none;
+color: var(--accent); max-width: 34ch; overflow: hidden; text-overflow: ellipsis; white-space:
+nowrap; } #path .step { color: var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch;
+overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .chip { background:
+var(--accent_back); border-radius: 6px; } #chart_scroll { max-height: 62vh; overflow-x: hidden;
+overflow-y: auto; } #chart { position: sticky; top: 0; cursor: pointer; } #columns > .card {
+margin-top: 12px; } #columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(280px,
+27%); gap: 0 12px; align-items: start; } #types_card { position: sticky; top: 50px; } #types {
+height: 460px; cursor: pointer; } .wide { overflow-x: auto; } table { border-collapse: collapse;
+width: 100%; font-size: 13px; } th, td { text-align: left; padding: 4px 8px; white-space: nowrap;
+border-bottom: 1px solid var(--line); } th { font-weight: 500; color: var(--quiet); padding: 2px
+4px; } th button { border: 0; background: none; padding: 2px 6px; min-height: 26px; width: 100%;
+text-align: inherit; font-weight: 500; color: inherit; white-space: nowrap; }
+th[aria-sort="ascending"] button, th[aria-sort="descending"] button { color: var(--text);
+font-weight: 600; } th[aria-sort="ascending"] button::after { content: " \2191"; }
+th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align: right; }
+#places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
+background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
+var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
+min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
 direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
 var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
 td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
@@ -39994,19 +40022,20 @@ border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--
 font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
 #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
 height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
-width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places th.function {
-display: none; } #places td.text { max-width: 16ch; } #places td.share, #places th:last-child {
-position: sticky; right: 0; background: var(--card); } #places td.share { min-width: 76px; } }
-@media print { :root { color-scheme: light !important; --back: #ffffff; } body { padding: 0;
-max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip, details:not([open]) {
-display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large {
-font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; } #chart_space { height:
-auto !important; } canvas { position: static !important; height: auto !important; } #columns {
-display: block; } #types_card { position: static; } .card, .total { break-inside: avoid; }
-#places_card { break-inside: auto; } .wide { overflow: visible; } th, td { padding: 2px 4px;
-font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px; white-space: normal; }
-td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr { break-inside: avoid; } * {
-print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+min-width: 0; width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places
+th.function { display: none; } #places td.text { max-width: 16ch; } #places td.share, #places
+th:last-child { position: sticky; right: 0; background: var(--card); } #places td.share {
+min-width: 76px; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body
+{ padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
+details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
+.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
+#chart_space { height: auto !important; } canvas { position: static !important; height: auto
+!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
+break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
+padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
+white-space: normal; } td.text { max-width: 0; min-width: 0; width: 24%; } td.share { min-width:
+60px; } tr { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust:
+exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -40329,6 +40358,56 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 
+// packed_numbers.hpp - a list of numbers as a JSON string of few characters.
+
+#ifndef ALLOCSCOPE_PAGE_PACKED_NUMBERS_HPP
+#define ALLOCSCOPE_PAGE_PACKED_NUMBERS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class packed_numbers {
+public:
+    packed_numbers(text_out& out, text_flow flow) noexcept : out_(out), flow_(flow) {
+        *at_++ = '"';
+    }
+
+    void add(std::uint64_t number, bool is_negative = false) {
+        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) < longest + 2) hand_on();
+        if (is_negative) *at_++ = '-';
+        for (; number >= 32; number >>= 5U) *at_++ = alphabet[32 + (number & 31U)];
+        *at_++ = alphabet[number];
+    }
+    // Call it after the last number.
+    void end() {
+        *at_++ = '"';
+        hand_on();
+    }
+
+private:
+    static constexpr char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static constexpr std::size_t longest = 13;
+
+    void hand_on() {
+        out_ << text{gathered_, static_cast<std::size_t>(at_ - gathered_)};
+        at_ = gathered_;
+        flow_.may_go(flow_.whom);
+    }
+
+    text_out& out_;
+    const text_flow flow_;
+    char gathered_[4096];
+    char* at_ = gathered_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PACKED_NUMBERS_HPP
+
 // page_escapes.hpp - escapes names in a page, so that they stay text whatever they look like.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
@@ -40376,11 +40455,20 @@ inline text escape_in_page(char c) {
     }
 }
 
+// Whether a character is shown as it is in both; most characters of most names are.
+inline bool is_plain(char c) noexcept {
+    return c >= '(' && c <= '~' && c != '<' && c != '>' && c != '\\';
+}
+
 // Text between two escapes is written at once.
 inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
     const char* begin = shown;
     const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
     while (*shown != '\0') {
+        if (is_plain(*shown)) {
+            ++shown;
+            continue;
+        }
         const std::size_t length = printable_length(shown);
         const text escaped = length == 1 ? escape(*shown) : text{};
         if (length != 0 && escaped.empty()) {
@@ -40593,6 +40681,9 @@ public:
             const auto frame_of = [&](std::size_t i) {
                 return frame_numbers_[begin[i] + rows[i].frame_count - depth];
             };
+            for (std::size_t i = 0; i < count; ++i) {
+                if (depth <= rows[i].frame_count) paths_.expect_first(paths[i]);
+            }
             for (std::size_t i = 0; i < count; ++i) {
                 if (depth <= rows[i].frame_count) paths_.expect(paths[i], frame_of(i));
             }
@@ -40861,9 +40952,9 @@ private:
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
     void amount(std::uint64_t number) { out_ << signed_decimal{number, info_.is_difference}; }
-    void add_amount(number_run& row, std::uint64_t number) const {
-        row.add(size_of_change(number, info_.is_difference),
-                info_.is_difference && is_negative(number));
+    void add_amount(packed_numbers& list, std::uint64_t number) const {
+        list.add(size_of_change(number, info_.is_difference),
+                 info_.is_difference && is_negative(number));
     }
 
     void write_info() {
@@ -41001,48 +41092,48 @@ private:
         out_ << ']';
     }
 
-    // Writes a row, a stack, or what one thread has allocated there.
+    // Adds a row, a stack, or what one thread has allocated there.
     template <class Row>
-    void write_stack(const Row& of, std::uint32_t path, std::uint32_t place,
-                     const stack_numbers& numbers, std::size_t thread) {
+    void add_stack(packed_numbers& to, const Row& of, std::uint32_t path, std::uint32_t place,
+                   const stack_numbers& numbers, std::size_t thread) const {
         const bool has_user = of.user_frame < of.frame_count;
-        separate(stack_count_++);
-        number_run row{out_};
-        row.add(path);
-        row.add(place);
-        row.add(has_user ? of.user_frame : 0);
-        add_amount(row, numbers.bytes);
-        add_amount(row, numbers.objects);
-        add_amount(row, numbers.bytes_allocated);
-        add_amount(row, numbers.allocations);
-        if (has_threads_) row.add(thread);
+        to.add(path);
+        to.add(place);
+        to.add(has_user ? of.user_frame : 0);
+        add_amount(to, numbers.bytes);
+        add_amount(to, numbers.objects);
+        add_amount(to, numbers.bytes_allocated);
+        add_amount(to, numbers.allocations);
+        if (has_threads_) to.add(thread);
         if (has_details_) {
-            add_amount(row, numbers.peak_bytes);
-            add_amount(row, numbers.temporary);
-            add_amount(row, numbers.lifetime_us);
+            add_amount(to, numbers.peak_bytes);
+            add_amount(to, numbers.temporary);
+            add_amount(to, numbers.lifetime_us);
         }
-        row.end();
     }
-    void write_one(const snapshot::stack& stack, std::uint32_t path, std::uint32_t place) {
+    void add_one(packed_numbers& to, const snapshot::stack& stack, std::uint32_t path,
+                 std::uint32_t place) const {
         bool has_parts = false;
         if (has_threads_) {
             for_each_part(stack, [&](const snapshot::thread_part& part) {
                 has_parts = true;
-                write_stack(stack, path, place, numbers_of(part), part.thread);
+                add_stack(to, stack, path, place, numbers_of(part), part.thread);
             });
         }
-        if (!has_parts) write_stack(stack, path, place, numbers_of(stack), 0);
+        if (!has_parts) add_stack(to, stack, path, place, numbers_of(stack), 0);
     }
-    void write_one(const snapshot::row& row, std::uint32_t path, std::uint32_t place) {
+    void add_one(packed_numbers& to, const snapshot::row& row, std::uint32_t path,
+                 std::uint32_t place) const {
         stack_numbers alive;
         alive.objects = row.objects;
         alive.bytes = row.bytes;
-        write_stack(row, path, place, alive, 0);
+        add_stack(to, row, path, place, alive, 0);
     }
 
     // Rows or stacks that are written together. Their frames are needed only in add().
     template <class Row>
     struct few_rows {
+        packed_numbers to;
         Row rows[page_names::at_once];
         std::size_t count = 0;
     };
@@ -41058,7 +41149,9 @@ private:
         names_.number_paths(few.rows, few.count, paths);
         std::uint32_t places[page_names::at_once];
         names_.number_places(few.rows, few.count, places);
-        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i], places[i]);
+        for (std::size_t i = 0; i < few.count; ++i) {
+            add_one(few.to, few.rows[i], paths[i], places[i]);
+        }
         few.count = 0;
     }
 
@@ -41068,18 +41161,19 @@ private:
         const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
-        key("stacks") << '[';
+        key("stacks");
         if (has_stacks) {
             names_.reserve(stacks_.count(), stacks_.frame_count(), stacks_.row_count());
-            few_rows<snapshot::stack> few;
+            few_rows<snapshot::stack> few{{out_, flow_}, {}, 0};
             stacks_.for_each_by_numbers(
                 [&](const snapshot::stack& stack, const numbered_frames& frames) {
                     add(few, stack, frames);
                 });
             write_few(few);
+            few.to.end();
         } else {
             names_.reserve(shown_.size(), stacks_.frame_count(), shown_.size());
-            few_rows<snapshot::row> few;
+            few_rows<snapshot::row> few{{out_, flow_}, {}, 0};
             for (std::size_t i = 0; i < shown_.size(); ++i) {
                 const row_frames of = stacks_.frames_of_row(i, memory_);
                 snapshot::row row = shown_[i];
@@ -41088,39 +41182,34 @@ private:
                 add(few, row, of.frames);
             }
             write_few(few);
+            few.to.end();
         }
-        out_ << ']';
     }
 
     void write_names() {
-        key("nodes") << '[';
+        key("nodes");
+        packed_numbers nodes{out_, flow_};
         const list<page_path>& paths = names_.paths();
         for (std::size_t i = 1; i < paths.size(); ++i) {
-            separate(i - 1);
-            number_run row{out_};
-            row.add(i - paths[i].above);
-            row.add(paths[i].frame);
-            row.end();
+            nodes.add(i - paths[i].above);
+            nodes.add(paths[i].frame);
         }
-        out_ << ']';
-        key("frames") << '[';
-        std::size_t number = 0;
+        nodes.end();
+        key("frames");
+        packed_numbers frames{out_, flow_};
         for (const auto& each : names_.frames()) {
-            separate(number++);
             const page_frame& frame = each.key;
-            number_run row{out_};
-            row.add(frame.function);
-            row.add(frame.file);
-            row.add(frame.line);
-            row.add(frame.module);
-            row.add(frame.is_inlined ? 1 : 0);
-            row.add(frame.offset);
-            row.end();
+            frames.add(frame.function);
+            frames.add(frame.file);
+            frames.add(frame.line);
+            frames.add(frame.module);
+            frames.add(frame.is_inlined ? 1 : 0);
+            frames.add(frame.offset);
         }
-        out_ << ']';
+        frames.end();
         write_places();
         key("strings") << '[';
-        number = 0;
+        std::size_t number = 0;
         for (const auto& each : names_.texts()) {
             separate(number++);
             write_script_text(out_, each.key.data());
@@ -41137,28 +41226,26 @@ private:
                 rows[place] = &row;
             }
         }
-        key("places") << '[';
         rows.resize(names_.places().size());
+        key("places");
+        packed_numbers places{out_, flow_};
         std::size_t number = 0;
         for (const auto& each : names_.places()) {
-            separate(number);
             const page_place& place = each.key;
-            number_run row{out_};
-            row.add(place.file);
-            row.add(place.line);
-            row.add(place.type);
-            row.add(place.function);
-            row.add(place.offset);
-            row.add(each.value.type_source);
-            if (is_sampled_) add_intervals(row, rows[number]);
-            row.end();
+            places.add(place.file);
+            places.add(place.line);
+            places.add(place.type);
+            places.add(place.function);
+            places.add(place.offset);
+            places.add(each.value.type_source);
+            if (is_sampled_) add_intervals(places, rows[number]);
             ++number;
         }
-        out_ << ']';
+        places.end();
     }
 
     // A place without a row has nothing alive.
-    void add_intervals(number_run& to, const snapshot::row* of) const {
+    void add_intervals(packed_numbers& to, const snapshot::row* of) const {
         const snapshot::row none{};
         if (of == nullptr) of = &none;
         to.add(of->samples);
@@ -41178,7 +41265,6 @@ private:
     page_names names_;
     bool has_threads_ = false;
     bool has_details_ = false;
-    std::size_t stack_count_ = 0;  // written so far
 };
 
 }  // namespace detail
@@ -41489,6 +41575,17 @@ namespace detail {
 constexpr char page_script_of_data[] = R"page(
 const by_id = (id) => document.getElementById(id);
 const data = JSON.parse(by_id('data').textContent); const strings = data.strings;
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const minus = '-'.charCodeAt(0); const digit_of = new Uint8Array(128);
+for (let i = 0; i < alphabet.length; ++i) digit_of[alphabet.charCodeAt(i)] = i;
+digit_of[minus] = 32; function unpacked(list) { let count = 0;
+for (let i = 0; i < list.length; ++i) count += digit_of[list.charCodeAt(i)] < 32 ? 1 : 0;
+const numbers = new Float64Array(count); for (let n = 0, at = 0; n < count; ++n) {
+const is_negative = list.charCodeAt(at) === minus; if (is_negative) ++at; let number = 0;
+let digit = 32; for (let weight = 1; digit >= 32; weight *= 32) {
+digit = digit_of[list.charCodeAt(at++)]; number += (digit & 31) * weight; }
+numbers[n] = is_negative ? -number : number; } return numbers; }
+for (const name of ['stacks', 'nodes', 'frames', 'places']) data[name] = unpacked(data[name]);
 const is_difference = data.is_difference; const is_sampled = data.record === 'sampled';
 const metrics = [ {name: 'Live bytes', word: 'live bytes', is_bytes: true, needs_stacks: false},
 {name: 'Live objects', word: 'live objects', is_bytes: false, needs_stacks: false},
@@ -41501,8 +41598,7 @@ needs_stacks: true, is_unknown: !data.has_peak_details},
 {name: 'Temporary', word: 'temporary allocations', is_bytes: false, needs_stacks: true}); }
 const is_known = (metric) => !metric.is_unknown && (!metric.needs_stacks || data.has_stacks);
 const frame_width = 6; const frame_count = data.frames.length / frame_width;
-const frames = Float64Array.from(data.frames);
-const frame_function = (f) => strings[frames[f * frame_width]];
+const frames = data.frames; const frame_function = (f) => strings[frames[f * frame_width]];
 const frame_file = (f) => strings[frames[f * frame_width + 1]];
 const frame_line = (f) => frames[f * frame_width + 2];
 const frame_module = (f) => strings[frames[f * frame_width + 3]];
@@ -41582,12 +41678,13 @@ for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
 if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
-return file === '' ? '?' : file + '+0x' + offset.toString(16); }
-const frame_names = new Array(frame_count); function frame_name(f) {
-if (frame_names[f] === undefined) { const name = frame_function(f);
-frame_names[f] = name !== '' ? short_function(name)
-: place_text(base_name(frame_module(f)), 0, frame_offset(f)); } return frame_names[f]; }
-function frame_place(f) { if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
+return file === '' ? '?' : file + '+0x' + offset.toString(16); } function of_each_text(look) {
+const known = new Array(strings.length); return (text) => {
+if (known[text] === undefined) known[text] = look(strings[text]); return known[text]; }; }
+const short_name = of_each_text(short_function); function frame_name(f) {
+return frame_function(f) !== '' ? short_name(frames[f * frame_width])
+: place_text(base_name(frame_module(f)), 0, frame_offset(f)); } function frame_place(f) {
+if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
 return frame_file(f) !== '' ? frame_file(f) : ''; }
 const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
 const type_sources = { report: 'reported by the program',
@@ -41598,9 +41695,11 @@ unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files =
 /\/(include\/c\+\+|libstdc\+\+-v3|libcxx|sysdeps)\/|^\/usr\/.*\/(bits|ext)\//;
+const is_library_file = of_each_text((file) => file === '' || library_files.test(file));
+const is_library_function = of_each_text((name) => library_names.test(short_function(name)));
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
-const file = frame_file(f); frame_is_library[f] = file === '' || library_files.test(file) ||
-library_names.test(frame_name(f)) ? 1 : 0; }
+frame_is_library[f] = is_library_file(frames[f * frame_width + 1]) ||
+is_library_function(frames[f * frame_width]) ? 1 : 0; }
 
 class box_tree { constructor(room) { this.count = 1; this.parent = new Int32Array(room);
 this.key = new Int32Array(room); this.depth = new Int32Array(room); this.parent[0] = -1;
@@ -41947,7 +42046,7 @@ name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
 numbers: numbers_of_box(drawn.box) })), cells: () => treemap.cells.map((cell) => ({
 name: cell_name(cell), left: cell.left, top: cell.top, width: cell.width,
-height: cell.height, value: cell.value })), timings: () => ({...timings}) }; start();
+height: cell.height, value: cell.value })), timings: () => ({...timings}), unpacked }; start();
 
 function memory_row(name, meaning, bytes_of_part, resident) { const row = element('tr');
 row.append(element('td', name), element('td', plain_bytes(bytes_of_part), 'number'));
@@ -45965,12 +46064,15 @@ class saved_checksum {
 public:
     void add(const char* bytes, std::size_t count) noexcept {
         std::uint64_t value = value_;
+#pragma GCC unroll 8
         for (std::size_t i = 0; i < count; ++i) {
             value = (value ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3U;
         }
         value_ = value;
     }
-    std::uint64_t value() const noexcept { return value_; }
+    std::uint64_t value() const noexcept {
+        return value_;
+    }
 
 private:
     std::uint64_t value_ = 0xcbf29ce484222325U;
@@ -46345,9 +46447,11 @@ namespace detail {
 //
 // A large file has a hundred million numbers, nearly all of one to four bytes. This class reads
 // numbers of up to ten bytes itself; a byte_cursor reads the others. Four bytes are read at once,
-// also before the end, so at least four must lie before it: a file has 21 before its first record.
+// so there must be `ahead` more bytes after the last field.
 class saved_fields {
 public:
+    static constexpr std::size_t ahead = 3;
+
     explicit saved_fields(text bytes) noexcept
         : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
 
@@ -46360,11 +46464,19 @@ public:
         return *at_ < 0x80U ? *at_++ : several_bytes();
     }
     // Reads an index, which must be less than `count`.
-    std::size_t index(std::size_t count) noexcept {
-        const std::uint64_t value = number();
-        if (value < count) return value;
-        fail();
-        return 0;
+    std::size_t index(std::size_t count) noexcept { return checked(number(), count); }
+    // Calls work(index) for each number that is left; each must be less than `count`. Returns how
+    // many there are.
+    template <class Work>
+    ALLOCSCOPE_INLINE std::size_t for_each_index(std::size_t count, const Work& work) noexcept {
+        saved_fields from = *this;  // in registers
+        std::size_t found = 0;
+        for (; !from.is_at_end(); ++found) {
+            const std::uint64_t value = *from.at_ < 0x80U ? *from.at_++ : from.number_inlined();
+            work(from.checked(value, count));
+        }
+        *this = from;
+        return found;
     }
     int small_number() noexcept {
         return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
@@ -46394,17 +46506,27 @@ private:
         at_ = end_;
     }
 
+    ALLOCSCOPE_INLINE std::size_t checked(std::uint64_t value, std::size_t count) noexcept {
+        if (value < count) return value;
+        fail();
+        return 0;
+    }
+
+    ALLOCSCOPE_NOINLINE std::uint64_t several_bytes() noexcept { return number_inlined(); }
+
     // Up to four bytes. The last byte of a number, the first below 0x80, is found without a loop.
     // Then the groups of seven bits are moved together two by two.
-    ALLOCSCOPE_NOINLINE std::uint64_t several_bytes() noexcept {
-        const std::size_t there = left();
+    ALLOCSCOPE_INLINE std::uint64_t number_inlined() noexcept {
         std::uint32_t word = 0;
-        std::memcpy(&word, there < 4 ? end_ - 4 : at_, 4);
-        if (there < 4) word >>= 32 - 8 * there;
+        std::memcpy(&word, at_, 4);
         const std::uint32_t last = ~word & 0x80808080U;
-        if (last == 0) return long_number();
-        const auto size = static_cast<std::size_t>(__builtin_ctz(last)) / 8 + 1;
-        if (size > there) return long_number();
+        const auto size = static_cast<std::size_t>(__builtin_ctz(last | 0x80000000U)) / 8 + 1;
+        if (last == 0 || size > left()) {
+            saved_fields rest = *this;  // so that this one can be in registers
+            const std::uint64_t value = rest.long_number();
+            *this = rest;
+            return value;
+        }
         at_ += size;
         word &= (last ^ (last - 1)) & 0x7f7f7f7fU;
         word = (word & 0x007f007fU) | (word & 0x7f007f00U) >> 1U;
@@ -46412,7 +46534,7 @@ private:
     }
 
     // The same for up to eight bytes. A negative number has ten; the last of them is its sign.
-    std::uint64_t long_number() noexcept {
+    ALLOCSCOPE_NOINLINE std::uint64_t long_number() noexcept {
         if (left() < 10) return any_number();
         std::uint64_t word = 0;
         std::memcpy(&word, at_, 8);
@@ -46459,14 +46581,25 @@ inline std::size_t count_of_numbers(text bytes) noexcept {
 
 // --- the contents of the file ---
 
+// A file may have a million stacks, so what is kept of each takes 16 bytes.
 struct saved_stack {
-    text frame_numbers;
-    std::size_t frame_count;
-    const snapshot::frame* frames;  // null until they are needed
+    const char* frame_numbers;
+    std::uint32_t bytes;  // of the numbers
+    std::uint32_t frame_count;
+
+    saved_fields numbers() const noexcept { return saved_fields{{frame_numbers, bytes}}; }
 };
 
 struct saved_sums {
-    text record;
+    const char* record;
+    std::uint32_t bytes;  // of the record
+    std::uint32_t stack;  // in loaded_parts::stacks
+
+    saved_fields fields() const noexcept { return saved_fields{{record, bytes}}; }
+};
+
+// What a stack has if several threads allocated there, or if the window has details.
+struct more_of_sums {
     std::size_t first_part, part_count;  // in loaded_parts::thread_parts
     const snapshot::stack_details* details;
 };
@@ -46484,6 +46617,8 @@ struct loaded_parts {
           threads(memory),
           thread_parts(memory),
           sums(memory),
+          more(memory),
+          laid_out(memory),
           stack_of_row(memory),
           user_frame_of_row(memory) {}
 
@@ -46497,6 +46632,9 @@ struct loaded_parts {
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
+    list<more_of_sums> more;  // by the number of the sums, up to the last that has it
+    list<const snapshot::frame*>
+        laid_out;  // by the number of the stack; null, or past its end: not
     list<std::size_t> stack_of_row;
     list<std::uint32_t> user_frame_of_row;  // also for rows that get no frames
     snapshot::window_info info{};
@@ -46510,16 +46648,30 @@ inline const char* read_text(const loaded_parts& parts, saved_fields& from) noex
     return parts.texts[from.index(parts.texts.size())];
 }
 
-// The frames of one stack, in `memory`.
-inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
+// Calls work(i, number of the frame) for each frame of a stack. A number that the loader did not
+// check may be damaged; it and those after it count as 0.
+template <class Work>
+ALLOCSCOPE_INLINE void for_each_frame(const loaded_parts& parts, const saved_stack& stack,
+                                      const Work& work) {
+    std::size_t i = 0;
+    stack.numbers().for_each_index(parts.frames.size(), [&](std::size_t frame) {
+        if (i < stack.frame_count) work(i++, frame);
+    });
+    while (i < stack.frame_count) work(i++, 0);
+}
+
+// The frames of a stack, in `memory`, unless they were laid out before.
+inline const snapshot::frame* frames_of(const loaded_parts& parts, std::size_t number,
                                         arena& memory) {
-    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
+    const saved_stack& stack = parts.stacks[number];
+    if (stack.frame_count == 0) return nullptr;
+    if (number < parts.laid_out.size() && parts.laid_out[number] != nullptr) {
+        return parts.laid_out[number];
+    }
     auto* made =
         static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
-    saved_fields numbers{stack.frame_numbers};
-    for (std::size_t i = 0; i < stack.frame_count; ++i) {
-        made[i] = parts.frames[numbers.index(parts.frames.size())];
-    }
+    for_each_frame(parts, stack,
+                   [&](std::size_t i, std::size_t frame) { made[i] = parts.frames[frame]; });
     return made;
 }
 
@@ -46579,18 +46731,18 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     return part;
 }
 
-// Reads what a record says about a stack, except its frames. Returns the number of the saved_stack.
-inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
-                                 snapshot::stack& into) noexcept {
-    saved_fields fields{record.record};
-    const std::size_t frames = read_sums(parts, fields, into);
-    into.details = record.details;
-    if (record.part_count > 1) {
-        into.thread_count = record.part_count;
-        into.by_thread = parts.thread_parts.data() + record.first_part;
+// Reads what the file says about a stack, except its frames.
+inline void read_stack(const loaded_parts& parts, std::size_t number, snapshot::stack& into) {
+    saved_fields fields = parts.sums[number].fields();
+    read_sums(parts, fields, into);
+    if (number >= parts.more.size()) return;
+    const more_of_sums& more = parts.more[number];
+    into.details = more.details;
+    if (more.part_count > 1) {
+        into.thread_count = more.part_count;
+        into.by_thread = parts.thread_parts.data() + more.first_part;
         into.thread = into.by_thread->thread;
     }
-    return frames;
 }
 
 // All records were checked when the file was loaded.
@@ -46601,13 +46753,12 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
     frames.resize(parts.stacks.size());
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(parts.sums.size());
-    for (const saved_sums& each : parts.sums) {
+    for (std::size_t i = 0; i < parts.sums.size(); ++i) {
         snapshot::stack stack{};
-        const std::size_t number = read_stack_of(parts, each, stack);
-        if (frames[number] == nullptr) {
-            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
-        }
-        stack.frames = frames[number];
+        read_stack(parts, i, stack);
+        const snapshot::frame*& laid_out = frames[parts.sums[i].stack];
+        if (laid_out == nullptr) laid_out = frames_of(parts, parts.sums[i].stack, made.memory);
+        stack.frames = laid_out;
         stacks.push_back(stack);
     }
     made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
@@ -46620,10 +46771,9 @@ inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t
     const saved_stack& of = parts.stacks[stack];
     auto* const numbers =
         static_cast<std::uint32_t*>(memory.allocate(of.frame_count * sizeof(std::uint32_t)));
-    saved_fields from{of.frame_numbers};
-    for (std::size_t i = 0; i < of.frame_count; ++i) {
-        numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
-    }
+    for_each_frame(parts, of, [numbers](std::size_t i, std::size_t frame) {
+        numbers[i] = static_cast<std::uint32_t>(frame);
+    });
     return {parts.frames.data(), numbers, of.frame_count, stack, true};
 }
 
@@ -47013,13 +47163,16 @@ public:
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
+            const std::size_t number = parts_->stack_of_row[i];
+            const saved_stack& stack = parts_->stacks[number];
             snapshot::row& row = rows[i];
             if (i >= framed_rows && row.line != 0) {
                 if (!wanted_.has_user_frames || set_user_frame(row, stack)) continue;
             }
-            stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+            row.frames = frames_of(*parts_, number, memory_);
             row.frame_count = stack.frame_count;
+            if (number >= parts_->laid_out.size()) parts_->laid_out.resize(number + 1);
+            parts_->laid_out[number] = row.frames;
         }
         if (is_in_order) {
             block.set_rows(rows, parts_->info);
@@ -47035,10 +47188,15 @@ public:
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
+    // What a saved_stack and a saved_sums keep in 32 bits.
+    static bool is_short(std::size_t number) noexcept {
+        return number == static_cast<std::uint32_t>(number);
+    }
+
     // Returns false if it has none.
     bool set_user_frame(snapshot::row& row, const saved_stack& of) const noexcept {
         if (row.user_frame >= of.frame_count) return false;
-        saved_fields numbers{of.frame_numbers};
+        saved_fields numbers = of.numbers();
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
         row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
         row.frame_count = 1;
@@ -47139,8 +47297,10 @@ private:
             case saved_tag::sums: {
                 if (!has_stacks_) return true;
                 snapshot::stack checked{};
-                read_sums(*parts_, from, checked);
-                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
+                const std::size_t stack = read_sums(*parts_, from, checked);
+                if (!is_short(payload.size()) || !is_short(stack)) return false;
+                parts_->sums.push_back({payload.data(), static_cast<std::uint32_t>(payload.size()),
+                                        static_cast<std::uint32_t>(stack)});
                 return true;
             }
             case saved_tag::thread: {
@@ -47154,8 +47314,9 @@ private:
             case saved_tag::part: {
                 if (!has_stacks_) return true;
                 if (parts_->sums.empty() || parts_->threads.empty()) return false;
+                more_of_sums& more = more_of_last_sums();
+                if (more.part_count++ == 0) more.first_part = parts_->thread_parts.size();
                 parts_->thread_parts.push_back(read_part(*parts_, from));
-                ++parts_->sums.back().part_count;
                 return true;
             }
             case saved_tag::details:
@@ -47169,6 +47330,11 @@ private:
         return true;  // a newer allocscope wrote this record
     }
 
+    more_of_sums& more_of_last_sums() {
+        parts_->more.resize(parts_->sums.size());
+        return parts_->more.back();
+    }
+
     bool read_details(saved_fields& from) {
         if (!has_stacks_) return true;
         if (parts_->sums.empty()) return false;
@@ -47178,8 +47344,8 @@ private:
         read->temporary = from.number();
         read->lifetime_us = from.number();
         for (std::uint64_t& count : read->sizes) count = from.number();
-        saved_sums& here = parts_->sums.back();
-        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
+        more_of_sums& more = more_of_last_sums();
+        (more.part_count == 0 ? more.details : parts_->thread_parts.back().details) = read;
         return true;
     }
 
@@ -47201,15 +47367,14 @@ private:
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
         if (has_stacks_) {
-            while (!from.is_at_end() && !from.is_damaged()) {
-                from.index(parts_->frames.size());
-                ++count;
-            }
+            count = from.for_each_index(parts_->frames.size(), [](std::size_t) {});
         } else {
             count = count_of_numbers(payload);  // frames_of() checks those that are needed
         }
         if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
-        parts_->stacks.push_back({payload, count, nullptr});
+        if (!is_short(payload.size())) return false;
+        parts_->stacks.push_back({payload.data(), static_cast<std::uint32_t>(payload.size()),
+                                  static_cast<std::uint32_t>(count)});
         return true;
     }
 
@@ -47354,7 +47519,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
         snapshot_block block;
         if (!block.has_memory()) refuse_memory();
         const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
         ask_for_large_pages(whole, bytes);
         const std::size_t got = file.read_at(0, whole, bytes);
         into = snapshot_from(block, {whole, got}, error, wanted, parts);
@@ -47381,8 +47546,10 @@ inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& in
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const detail::text given{static_cast<const char*>(bytes), size};
-        into = detail::snapshot_from(block, detail::copy_of(block.memory(), given), error);
+        auto* whole =
+            static_cast<char*>(block.memory().allocate(size + detail::saved_fields::ahead));
+        if (size != 0) std::memcpy(whole, bytes, size);
+        into = detail::snapshot_from(block, {whole, size}, error);
     });
     if (!has_memory) error = "there is not enough memory for it";
     return error.empty();
@@ -47420,12 +47587,12 @@ struct saved_stack_source {
     static snapshot::stack stack(const void* of, std::size_t number) {
         const loaded_parts& parts = parts_of(of);
         snapshot::stack read{};
-        read_stack_of(parts, parts.sums[number], read);
+        read_stack(parts, number, read);
         return read;
     }
     static numbered_frames frames(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
-        return numbered_frames_of(parts, frames_number_of(parts, number), memory);
+        return numbered_frames_of(parts, parts.sums[number].stack, memory);
     }
     static row_frames frames_of_row(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
@@ -47435,10 +47602,10 @@ struct saved_stack_source {
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
                                            bool is_from_main) {
         const loaded_parts& parts = parts_of(of);
-        const saved_stack& stack = parts.stacks[frames_number_of(parts, number)];
+        const saved_stack& stack = parts.stacks[parts.sums[number].stack];
         if (depth >= stack.frame_count) return nullptr;
         std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
-        saved_fields frames{stack.frame_numbers};
+        saved_fields frames = stack.numbers();
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
@@ -47448,13 +47615,13 @@ struct saved_stack_source {
         const loaded_parts& parts = parts_of(of);
         if (number + 3 * step_ahead >= parts.sums.size()) return;
         const auto stack_ahead = [&](std::size_t steps) -> const saved_stack& {
-            return parts.stacks[frames_number_of(parts, number + steps * step_ahead)];
+            return parts.stacks[parts.sums[number + steps * step_ahead].stack];
         };
         __builtin_prefetch(&stack_ahead(3));
-        __builtin_prefetch(stack_ahead(2).frame_numbers.data());
+        __builtin_prefetch(stack_ahead(2).frame_numbers);
         const saved_stack& next = stack_ahead(1);
         if (next.frame_count == 0) return;
-        saved_fields numbers{next.frame_numbers};
+        saved_fields numbers = next.numbers();
         const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
         __builtin_prefetch(&frame);
         __builtin_prefetch(&frame.offset);
@@ -47462,10 +47629,6 @@ struct saved_stack_source {
 
 private:
     static constexpr std::size_t step_ahead = 6;
-
-    static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
-        return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
-    }
 };
 
 // A source finds rows by their numbers in the file, so the file must have them in order.

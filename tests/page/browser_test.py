@@ -150,6 +150,15 @@ def the_chart_by_hand(page, folder):
         assert wanted in facts, (wanted, facts)
 
 
+def packed_numbers(page, folder):
+    """Also what does not fit into 32 bits, and what is below 0."""
+    opened(page, folder, "by_hand")
+    assert page.run("[...allocscope_page.unpacked('AfgB/fggB-B')]") == [0, 31, 32, 1023, 1024, -1]
+    assert page.run("[...allocscope_page.unpacked('')]") == []
+    assert page.run("allocscope_page.unpacked('-//////////H')[0]") == -(2 ** 53 - 1)
+    assert page.run("allocscope_page.unpacked('////////////P')[0]") == 2 ** 64
+
+
 def library_of_the_user(page, folder):
     """What stands between the row's place and operator new is hidden, whatever it is called."""
     opened(page, folder, "pool")
@@ -226,14 +235,29 @@ def metrics(page, folder):
     assert page.run("document.querySelectorAll('#metrics button:disabled').length") == 2
 
 
-def narrow(page, folder):
-    """Only the tables scroll to the side, also in 320 pixels: a page at 400% in 1280."""
-    opened(page, folder, "by_hand")
+def narrow_and_wide(page, folder):
+    """Only the tables scroll to the side, also in 320 pixels: a page at 400% in 1280. A large
+    screen is used, and columns of text stay readable beside many columns of numbers."""
+    opened(page, folder, "threads")
     page.resize(320, 640)
     page.settle()
     wide = page.run("document.documentElement.scrollWidth")
+    brand_lines = page.run("document.querySelector('.brand').getClientRects().length")
+    lefts = page.run("['#how', '#search'].map((each) =>"
+                     " document.querySelector(each).getBoundingClientRect().left)")
+    page.resize(1440, 900)
+    page.settle()
+    texts = page.run("['place', 'function', 'type'].map((each) => document"
+                     ".querySelector(`#places_body td.${each}`).getBoundingClientRect().width)")
+    page.resize(3840, 2160)
+    page.settle()
+    chart = page.run("document.getElementById('chart').getBoundingClientRect().width")
     page.resize(1280, 900)
     assert wide == 320, wide
+    assert brand_lines == 1, brand_lines
+    assert lefts[0] == lefts[1], lefts
+    assert min(texts) > 140, texts
+    assert chart > 2400, chart
 
 
 def search(page, folder):
@@ -688,11 +712,12 @@ def main():
                              text=True).stdout.strip())
         page = chromium.Page(program)
         try:
-            for check in (the_chart_by_hand, library_of_the_user, folders_of_the_user,
-                          zoom_and_back, hover, metrics, narrow, search, invert, table, treemap,
-                          keys_of_the_chart, themes, differences, details_and_threads, sampled,
-                          timeline, memory, nothing_to_show, filtered, hostile, without_scripts,
-                          prints, names_for_those_who_do_not_see, many_stacks):
+            for check in (the_chart_by_hand, packed_numbers, library_of_the_user,
+                          folders_of_the_user, zoom_and_back, hover, metrics, narrow_and_wide,
+                          search, invert, table, treemap, keys_of_the_chart, themes, differences,
+                          details_and_threads, sampled, timeline, memory, nothing_to_show,
+                          filtered, hostile, without_scripts, prints,
+                          names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)
             for each in ("real", "by_hand"):

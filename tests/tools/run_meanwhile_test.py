@@ -75,10 +75,12 @@ def draws_a_live_view(recorder, program):
     wait_for(b"by allocations;")
     os.write(terminal, b"t")
     wait_for(b"  type\x1b[K")
-    os.write(terminal, b"p")  # no picture until the next key
+    os.write(terminal, b"p")
+    wait_for(b"by allocations, paused;")  # the last picture until the next key
     os.write(terminal, b"m")
     wait_for(b"  module\x1b[K")
     os.write(terminal, b"p")
+    wait_for(b"by allocations;")
     for columns in (50, 80):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 20, columns, 0, 0))
         wait_for_width(columns - 29, columns)

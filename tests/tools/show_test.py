@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import string
 import subprocess
 import sys
 import tempfile
@@ -344,6 +345,19 @@ def knows_details(recorder, show, folder, known):
     assert "--details needs every allocation" in refused.stderr, refused.stderr
 
 
+def unpacked(packed):
+    """The numbers of a list in the page: five bits in each character, the lowest first."""
+    alphabet = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    numbers, number, weight = [], 0, 1
+    for digit in map(alphabet.index, packed):
+        number += digit % 32 * weight
+        weight *= 32
+        if digit < 32:
+            numbers.append(number)
+            number, weight = 0, 1
+    return numbers
+
+
 def knows_threads(recorder, show, folder, compiler):
     """What each thread has allocated, in the table, the page and pprof."""
     program = compiled(folder, "threads", THREADS, compiler, *WITHOUT_CXX, "-pthread")
@@ -365,8 +379,9 @@ def knows_threads(recorder, show, folder, compiler):
     show("convert", path, page)
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
     width = 7 + 1 + 3  # with a thread and details
-    assert len(data["stacks"]) % width == 0 and data["thread_names"] == list(truth), data
-    stacks = [data["stacks"][at:at + width] for at in range(0, len(data["stacks"]), width)]
+    numbers = unpacked(data["stacks"])
+    assert len(numbers) % width == 0 and data["thread_names"] == list(truth), data
+    stacks = [numbers[at:at + width] for at in range(0, len(numbers), width)]
     for number, (name, (count, size)) in enumerate(truth.items()):
         # Behind the path: place, frames above; live bytes, objects, allocated, allocations; thread;
         # bytes at the peak, temporary.

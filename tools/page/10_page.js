@@ -379,6 +379,7 @@ window.allocscope_page = {
     name: cell_name(cell), left: cell.left, top: cell.top, width: cell.width,
     height: cell.height, value: cell.value
   })),
-  timings: () => ({...timings})
+  timings: () => ({...timings}),
+  unpacked
 };
 start();

@@ -2,6 +2,34 @@
 const by_id = (id) => document.getElementById(id);
 const data = JSON.parse(by_id('data').textContent);
 const strings = data.strings;
+
+// Lists of numbers are strings: each character has five bits, the lowest first. A number ends with
+// one of the first 32 characters of the alphabet; one below 0 begins with '-'.
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const minus = '-'.charCodeAt(0);
+const digit_of = new Uint8Array(128);
+for (let i = 0; i < alphabet.length; ++i) digit_of[alphabet.charCodeAt(i)] = i;
+digit_of[minus] = 32;  // ends no number
+
+function unpacked(list) {
+  let count = 0;
+  for (let i = 0; i < list.length; ++i) count += digit_of[list.charCodeAt(i)] < 32 ? 1 : 0;
+  const numbers = new Float64Array(count);
+  for (let n = 0, at = 0; n < count; ++n) {
+    const is_negative = list.charCodeAt(at) === minus;
+    if (is_negative) ++at;
+    let number = 0;
+    let digit = 32;
+    for (let weight = 1; digit >= 32; weight *= 32) {
+      digit = digit_of[list.charCodeAt(at++)];
+      number += (digit & 31) * weight;
+    }
+    numbers[n] = is_negative ? -number : number;
+  }
+  return numbers;
+}
+for (const name of ['stacks', 'nodes', 'frames', 'places']) data[name] = unpacked(data[name]);
+
 const is_difference = data.is_difference;
 const is_sampled = data.record === 'sampled';
 
@@ -24,7 +52,7 @@ const is_known = (metric) => !metric.is_unknown && (!metric.needs_stacks || data
 // Frames: function, file, line, module, whether it is inlined, offset if no function is known.
 const frame_width = 6;
 const frame_count = data.frames.length / frame_width;
-const frames = Float64Array.from(data.frames);
+const frames = data.frames;
 const frame_function = (f) => strings[frames[f * frame_width]];
 const frame_file = (f) => strings[frames[f * frame_width + 1]];
 const frame_line = (f) => frames[f * frame_width + 2];
@@ -217,14 +245,19 @@ function place_text(file, line, offset) {
   return file === '' ? '?' : file + '+0x' + offset.toString(16);
 }
 
-const frame_names = new Array(frame_count);
+// Many frames share a text, so what `look` says of a text is kept. The answer takes its number.
+function of_each_text(look) {
+  const known = new Array(strings.length);
+  return (text) => {
+    if (known[text] === undefined) known[text] = look(strings[text]);
+    return known[text];
+  };
+}
+
+const short_name = of_each_text(short_function);
 function frame_name(f) {
-  if (frame_names[f] === undefined) {
-    const name = frame_function(f);
-    frame_names[f] = name !== '' ? short_function(name)
-                                 : place_text(base_name(frame_module(f)), 0, frame_offset(f));
-  }
-  return frame_names[f];
+  return frame_function(f) !== '' ? short_name(frames[f * frame_width])
+                                  : place_text(base_name(frame_module(f)), 0, frame_offset(f));
 }
 
 function frame_place(f) {
@@ -249,9 +282,10 @@ const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operato
 // A user's folder may be called bits or ext, too: only those below /usr belong to a library.
 const library_files =
     /\/(include\/c\+\+|libstdc\+\+-v3|libcxx|sysdeps)\/|^\/usr\/.*\/(bits|ext)\//;
+const is_library_file = of_each_text((file) => file === '' || library_files.test(file));
+const is_library_function = of_each_text((name) => library_names.test(short_function(name)));
 const frame_is_library = new Uint8Array(frame_count);
 for (let f = 0; f < frame_count; ++f) {
-  const file = frame_file(f);
-  frame_is_library[f] = file === '' || library_files.test(file) ||
-      library_names.test(frame_name(f)) ? 1 : 0;
+  frame_is_library[f] = is_library_file(frames[f * frame_width + 1]) ||
+      is_library_function(frames[f * frame_width]) ? 1 : 0;
 }

@@ -104,7 +104,7 @@ bool live_view::take_key(char key) {
         case 'p':
         case ' ':
             is_paused_ = !is_paused_;
-            return !is_paused_;
+            return true;
         case 'q':
             is_left_ = true;
             return false;
@@ -125,6 +125,7 @@ void live_view::draw(const std::string& name, const allocscope::snapshot& rows) 
                          amount(info.totals.peak_bytes) + ", " + mark +
                          amount(about.bytes_allocated.value) + " allocated\n";
     screen += "by " + std::string{allocscope::detail::name_of(order_)};
+    if (is_paused_) screen += ", paused";
     screen += has_keys_ ? "; b bytes, o objects, a allocated, n allocations\n"
                           "t types, m modules, p pause, q leave\n\n"
                         : "; for keys, give the program another stdin,\n"

@@ -202,9 +202,10 @@ private:
         std::uint64_t temporary_others() const noexcept { return temporary - temporary_larger(); }
     };
     static freed_objects freed_of(const snapshot::stack& stack) noexcept {
+        // A damaged file may have more alive than was allocated.
+        if (stack.allocations <= stack.objects) return {0, 0, 0, 0};
         const std::uint64_t count = stack.allocations - stack.objects;
         const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
-        if (count == 0) return {0, 0, 0, 0};
         const std::uint64_t known = stack.details != nullptr ? stack.details->temporary : 0;
         return {count, bytes / count, bytes % count, known < count ? known : count};
     }
@@ -282,6 +283,20 @@ private:
     bool has_waiting_ = false;
 };
 
+// The numbers may be those of a damaged file, so they are not simply added up.
+inline bool has_too_many_events(format_job& job) {
+    std::uint64_t left = most_heaptrack_events;
+    const shown_stacks stacks = job.stacks();
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+        const stack_numbers numbers = stacks.numbers(i);
+        const std::uint64_t births =
+            numbers.allocations > numbers.objects ? numbers.allocations : numbers.objects;
+        if (births > left) return true;
+        left -= births;
+    }
+    return false;
+}
+
 inline bool write_heaptrack_body(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (job.rows.info().record == recording::sampled) {
@@ -293,7 +308,7 @@ inline bool write_heaptrack_body(format_job& job) {
         return job.refuse(
             "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
     }
-    if (sum_of_stacks(job).allocations > most_heaptrack_events) {
+    if (has_too_many_events(job)) {
         return job.refuse(
             "heaptrack's format has a line for each allocation, and there are more than"
             " 100 million; the other formats hold sums");

@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-OExkdkkrNr2UQIK0bNhAgQtFCZ/SsLOHyPLNX+53rjw=';
-style-src 'sha256-M1s1YOhk8t+orxq8QXRsQFIeStboJoshEnEsnmqldUk=';
+script-src 'sha256-1Ggw97ilBZGjayas4/L+0R8VOG830FuDdKuXVos+65Q=';
+style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -38,17 +38,17 @@ light-dark(#e3effb, #21344a); --warn_back: light-dark(#fff5dc, #3a2f15); --warn_
 light-dark(#e8c468, #7d6529); --bar: light-dark(#b9d6f2, #2b4a6b); --up: light-dark(#b3261e,
 #ff9a90); --down: light-dark(#0b5cad, #8fc1ff); } :root[data-theme="light"] { color-scheme: light;
 } :root[data-theme="dark"] { color-scheme: dark; } * { box-sizing: border-box; } html { background:
-var(--back); } body { margin: 0 auto; padding: 20px 24px 40px; max-width: 1720px; color:
+var(--back); } body { margin: 0 auto; padding: 20px 24px 40px; max-width: 2560px; color:
 var(--text); background: var(--back); font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto,
 Cantarell, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; } [hidden] { display: none
-!important; } h1 { margin: 0; font-size: 21px; font-weight: 600; letter-spacing: -0.01em;
-overflow-wrap: anywhere; } h2 { margin: 0; font-size: 14px; font-weight: 600; } .brand { color:
-var(--quiet); font-weight: 400; } .quiet { color: var(--quiet); font-size: 13px; } .bar { display:
-flex; align-items: flex-start; gap: 16px; justify-content: space-between; } .buttons { display:
-flex; gap: 8px; flex: none; } button, select, input { font: inherit; color: inherit; background:
-var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 4px 10px; min-height:
-30px; } button { cursor: pointer; } button:hover:enabled { border-color: var(--quiet); }
-button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
+!important; } h1 { margin: 0; flex: 1 1 14ch; font-size: 21px; font-weight: 600; letter-spacing:
+-0.01em; overflow-wrap: anywhere; } h2 { margin: 0; font-size: 14px; font-weight: 600; } .brand {
+color: var(--quiet); font-weight: 400; white-space: nowrap; } .quiet { color: var(--quiet);
+font-size: 13px; } .bar { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 6px 16px; }
+.buttons { display: flex; gap: 8px; flex: none; } button, select, input { font: inherit; color:
+inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 4px
+10px; min-height: 30px; } button { cursor: pointer; } button:hover:enabled { border-color:
+var(--quiet); } button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
 [role="radio"][aria-checked="true"] { background: var(--accent_back); border-color: var(--accent);
 color: var(--accent); } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 #how { margin: 4px 0 14px; color: var(--quiet); max-width: 110ch; overflow-wrap: anywhere; }
@@ -71,29 +71,30 @@ flex; flex-wrap: wrap; } .group button { border-radius: 0; margin-left: -1px; po
 .group button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child
 { border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
 [aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
-{ color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
-flex: 1 1 200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
-color: var(--quiet); font-size: 13px; white-space: nowrap; } #path { display: flex; flex-wrap:
-wrap; gap: 2px; align-items: baseline; font-size: 13px; min-width: 0; } #path button { border: 0;
-padding: 0 5px; min-height: 22px; background: none; color: var(--accent); max-width: 34ch;
-overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .step { color:
-var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch; overflow: hidden; text-overflow:
-ellipsis; white-space: nowrap; } #path .chip { background: var(--accent_back); border-radius: 6px;
-} #chart_scroll { max-height: 62vh; overflow-x: hidden; overflow-y: auto; } #chart { position:
-sticky; top: 0; cursor: pointer; } #columns > .card { margin-top: 12px; } #columns { display: grid;
-grid-template-columns: minmax(0, 1fr) minmax(280px, 27%); gap: 0 12px; align-items: start; }
-#types_card { position: sticky; top: 50px; } #types { height: 460px; cursor: pointer; } .wide {
-overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; } th, td {
-text-align: left; padding: 4px 8px; white-space: nowrap; border-bottom: 1px solid var(--line); } th
-{ font-weight: 500; color: var(--quiet); padding: 2px 4px; } th button { border: 0; background:
-none; padding: 2px 6px; min-height: 26px; width: 100%; text-align: inherit; font-weight: 500;
-color: inherit; white-space: nowrap; } th[aria-sort="ascending"] button, th[aria-sort="descending"]
-button { color: var(--text); font-weight: 600; } th[aria-sort="ascending"] button::after { content:
-" \2191"; } th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align:
-right; } #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody
-tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] {
-background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
-max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
+{ color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; flex: 1 1
+200px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched { color:
+var(--quiet); font-size: 13px; white-space: nowrap; } #matched:not(:empty) { margin-right: 10px; }
+#path { display: flex; flex-wrap: wrap; gap: 2px; align-items: baseline; font-size: 13px;
+min-width: 0; } #path button { border: 0; padding: 0 5px; min-height: 22px; background: none;
+color: var(--accent); max-width: 34ch; overflow: hidden; text-overflow: ellipsis; white-space:
+nowrap; } #path .step { color: var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch;
+overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .chip { background:
+var(--accent_back); border-radius: 6px; } #chart_scroll { max-height: 62vh; overflow-x: hidden;
+overflow-y: auto; } #chart { position: sticky; top: 0; cursor: pointer; } #columns > .card {
+margin-top: 12px; } #columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(280px,
+27%); gap: 0 12px; align-items: start; } #types_card { position: sticky; top: 50px; } #types {
+height: 460px; cursor: pointer; } .wide { overflow-x: auto; } table { border-collapse: collapse;
+width: 100%; font-size: 13px; } th, td { text-align: left; padding: 4px 8px; white-space: nowrap;
+border-bottom: 1px solid var(--line); } th { font-weight: 500; color: var(--quiet); padding: 2px
+4px; } th button { border: 0; background: none; padding: 2px 6px; min-height: 26px; width: 100%;
+text-align: inherit; font-weight: 500; color: inherit; white-space: nowrap; }
+th[aria-sort="ascending"] button, th[aria-sort="descending"] button { color: var(--text);
+font-weight: 600; } th[aria-sort="ascending"] button::after { content: " \2191"; }
+th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align: right; }
+#places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
+background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
+var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
+min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
 direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
 var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
 td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
@@ -116,19 +117,20 @@ border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--
 font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
 #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
 height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
-width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places th.function {
-display: none; } #places td.text { max-width: 16ch; } #places td.share, #places th:last-child {
-position: sticky; right: 0; background: var(--card); } #places td.share { min-width: 76px; } }
-@media print { :root { color-scheme: light !important; --back: #ffffff; } body { padding: 0;
-max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip, details:not([open]) {
-display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large {
-font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; } #chart_space { height:
-auto !important; } canvas { position: static !important; height: auto !important; } #columns {
-display: block; } #types_card { position: static; } .card, .total { break-inside: avoid; }
-#places_card { break-inside: auto; } .wide { overflow: visible; } th, td { padding: 2px 4px;
-font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px; white-space: normal; }
-td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr { break-inside: avoid; } * {
-print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+min-width: 0; width: auto; } } @media screen and (max-width: 600px) { #places td.function, #places
+th.function { display: none; } #places td.text { max-width: 16ch; } #places td.share, #places
+th:last-child { position: sticky; right: 0; background: var(--card); } #places td.share {
+min-width: 76px; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body
+{ padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
+details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
+.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
+#chart_space { height: auto !important; } canvas { position: static !important; height: auto
+!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
+break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
+padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
+white-space: normal; } td.text { max-width: 0; min-width: 0; width: 24%; } td.share { min-width:
+60px; } tr { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust:
+exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>

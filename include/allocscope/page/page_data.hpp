@@ -5,7 +5,8 @@
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own while it is written (see page/page_names.hpp)
 //
-// The fields of `info` have names. These lists have rows of numbers without names:
+// The fields of `info` have names. These lists have rows of numbers without names; each list is one
+// string, see page/packed_numbers.hpp:
 //
 //     "stacks"   path, place, number of frames before the user's, live bytes, live objects,
 //                allocated bytes, allocations. If there are "thread_names": the number of one. With
@@ -36,11 +37,11 @@
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
+#include <allocscope/page/packed_numbers.hpp>
 #include <allocscope/page/page_escapes.hpp>
 #include <allocscope/page/page_names.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/number_run.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -89,9 +90,9 @@ private:
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
     void amount(std::uint64_t number) { out_ << signed_decimal{number, info_.is_difference}; }
-    void add_amount(number_run& row, std::uint64_t number) const {
-        row.add(size_of_change(number, info_.is_difference),
-                info_.is_difference && is_negative(number));
+    void add_amount(packed_numbers& list, std::uint64_t number) const {
+        list.add(size_of_change(number, info_.is_difference),
+                 info_.is_difference && is_negative(number));
     }
 
     void write_info() {
@@ -229,48 +230,48 @@ private:
         out_ << ']';
     }
 
-    // Writes a row, a stack, or what one thread has allocated there.
+    // Adds a row, a stack, or what one thread has allocated there.
     template <class Row>
-    void write_stack(const Row& of, std::uint32_t path, std::uint32_t place,
-                     const stack_numbers& numbers, std::size_t thread) {
+    void add_stack(packed_numbers& to, const Row& of, std::uint32_t path, std::uint32_t place,
+                   const stack_numbers& numbers, std::size_t thread) const {
         const bool has_user = of.user_frame < of.frame_count;
-        separate(stack_count_++);
-        number_run row{out_};
-        row.add(path);
-        row.add(place);
-        row.add(has_user ? of.user_frame : 0);
-        add_amount(row, numbers.bytes);
-        add_amount(row, numbers.objects);
-        add_amount(row, numbers.bytes_allocated);
-        add_amount(row, numbers.allocations);
-        if (has_threads_) row.add(thread);
+        to.add(path);
+        to.add(place);
+        to.add(has_user ? of.user_frame : 0);
+        add_amount(to, numbers.bytes);
+        add_amount(to, numbers.objects);
+        add_amount(to, numbers.bytes_allocated);
+        add_amount(to, numbers.allocations);
+        if (has_threads_) to.add(thread);
         if (has_details_) {
-            add_amount(row, numbers.peak_bytes);
-            add_amount(row, numbers.temporary);
-            add_amount(row, numbers.lifetime_us);
+            add_amount(to, numbers.peak_bytes);
+            add_amount(to, numbers.temporary);
+            add_amount(to, numbers.lifetime_us);
         }
-        row.end();
     }
-    void write_one(const snapshot::stack& stack, std::uint32_t path, std::uint32_t place) {
+    void add_one(packed_numbers& to, const snapshot::stack& stack, std::uint32_t path,
+                 std::uint32_t place) const {
         bool has_parts = false;
         if (has_threads_) {
             for_each_part(stack, [&](const snapshot::thread_part& part) {
                 has_parts = true;
-                write_stack(stack, path, place, numbers_of(part), part.thread);
+                add_stack(to, stack, path, place, numbers_of(part), part.thread);
             });
         }
-        if (!has_parts) write_stack(stack, path, place, numbers_of(stack), 0);
+        if (!has_parts) add_stack(to, stack, path, place, numbers_of(stack), 0);
     }
-    void write_one(const snapshot::row& row, std::uint32_t path, std::uint32_t place) {
+    void add_one(packed_numbers& to, const snapshot::row& row, std::uint32_t path,
+                 std::uint32_t place) const {
         stack_numbers alive;
         alive.objects = row.objects;
         alive.bytes = row.bytes;
-        write_stack(row, path, place, alive, 0);
+        add_stack(to, row, path, place, alive, 0);
     }
 
     // Rows or stacks that are written together. Their frames are needed only in add().
     template <class Row>
     struct few_rows {
+        packed_numbers to;
         Row rows[page_names::at_once];
         std::size_t count = 0;
     };
@@ -286,7 +287,9 @@ private:
         names_.number_paths(few.rows, few.count, paths);
         std::uint32_t places[page_names::at_once];
         names_.number_places(few.rows, few.count, places);
-        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i], places[i]);
+        for (std::size_t i = 0; i < few.count; ++i) {
+            add_one(few.to, few.rows[i], paths[i], places[i]);
+        }
         few.count = 0;
     }
 
@@ -296,18 +299,19 @@ private:
         const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
-        key("stacks") << '[';
+        key("stacks");
         if (has_stacks) {
             names_.reserve(stacks_.count(), stacks_.frame_count(), stacks_.row_count());
-            few_rows<snapshot::stack> few;
+            few_rows<snapshot::stack> few{{out_, flow_}, {}, 0};
             stacks_.for_each_by_numbers(
                 [&](const snapshot::stack& stack, const numbered_frames& frames) {
                     add(few, stack, frames);
                 });
             write_few(few);
+            few.to.end();
         } else {
             names_.reserve(shown_.size(), stacks_.frame_count(), shown_.size());
-            few_rows<snapshot::row> few;
+            few_rows<snapshot::row> few{{out_, flow_}, {}, 0};
             for (std::size_t i = 0; i < shown_.size(); ++i) {
                 const row_frames of = stacks_.frames_of_row(i, memory_);
                 snapshot::row row = shown_[i];
@@ -316,39 +320,34 @@ private:
                 add(few, row, of.frames);
             }
             write_few(few);
+            few.to.end();
         }
-        out_ << ']';
     }
 
     void write_names() {
-        key("nodes") << '[';
+        key("nodes");
+        packed_numbers nodes{out_, flow_};
         const list<page_path>& paths = names_.paths();
         for (std::size_t i = 1; i < paths.size(); ++i) {
-            separate(i - 1);
-            number_run row{out_};
-            row.add(i - paths[i].above);
-            row.add(paths[i].frame);
-            row.end();
+            nodes.add(i - paths[i].above);
+            nodes.add(paths[i].frame);
         }
-        out_ << ']';
-        key("frames") << '[';
-        std::size_t number = 0;
+        nodes.end();
+        key("frames");
+        packed_numbers frames{out_, flow_};
         for (const auto& each : names_.frames()) {
-            separate(number++);
             const page_frame& frame = each.key;
-            number_run row{out_};
-            row.add(frame.function);
-            row.add(frame.file);
-            row.add(frame.line);
-            row.add(frame.module);
-            row.add(frame.is_inlined ? 1 : 0);
-            row.add(frame.offset);
-            row.end();
+            frames.add(frame.function);
+            frames.add(frame.file);
+            frames.add(frame.line);
+            frames.add(frame.module);
+            frames.add(frame.is_inlined ? 1 : 0);
+            frames.add(frame.offset);
         }
-        out_ << ']';
+        frames.end();
         write_places();
         key("strings") << '[';
-        number = 0;
+        std::size_t number = 0;
         for (const auto& each : names_.texts()) {
             separate(number++);
             write_script_text(out_, each.key.data());
@@ -365,28 +364,26 @@ private:
                 rows[place] = &row;
             }
         }
-        key("places") << '[';
         rows.resize(names_.places().size());
+        key("places");
+        packed_numbers places{out_, flow_};
         std::size_t number = 0;
         for (const auto& each : names_.places()) {
-            separate(number);
             const page_place& place = each.key;
-            number_run row{out_};
-            row.add(place.file);
-            row.add(place.line);
-            row.add(place.type);
-            row.add(place.function);
-            row.add(place.offset);
-            row.add(each.value.type_source);
-            if (is_sampled_) add_intervals(row, rows[number]);
-            row.end();
+            places.add(place.file);
+            places.add(place.line);
+            places.add(place.type);
+            places.add(place.function);
+            places.add(place.offset);
+            places.add(each.value.type_source);
+            if (is_sampled_) add_intervals(places, rows[number]);
             ++number;
         }
-        out_ << ']';
+        places.end();
     }
 
     // A place without a row has nothing alive.
-    void add_intervals(number_run& to, const snapshot::row* of) const {
+    void add_intervals(packed_numbers& to, const snapshot::row* of) const {
         const snapshot::row none{};
         if (of == nullptr) of = &none;
         to.add(of->samples);
@@ -406,7 +403,6 @@ private:
     page_names names_;
     bool has_threads_ = false;
     bool has_details_ = false;
-    std::size_t stack_count_ = 0;  // written so far
 };
 
 }  // namespace detail

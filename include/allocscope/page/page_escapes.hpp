@@ -64,11 +64,20 @@ inline text escape_in_page(char c) {
     }
 }
 
+// Whether a character is shown as it is in both; most characters of most names are.
+inline bool is_plain(char c) noexcept {
+    return c >= '(' && c <= '~' && c != '<' && c != '>' && c != '\\';
+}
+
 // Text between two escapes is written at once.
 inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
     const char* begin = shown;
     const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
     while (*shown != '\0') {
+        if (is_plain(*shown)) {
+            ++shown;
+            continue;
+        }
         const std::size_t length = printable_length(shown);
         const text escaped = length == 1 ? escape(*shown) : text{};
         if (length != 0 && escaped.empty()) {

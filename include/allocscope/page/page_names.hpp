@@ -188,6 +188,9 @@ public:
                 return frame_numbers_[begin[i] + rows[i].frame_count - depth];
             };
             for (std::size_t i = 0; i < count; ++i) {
+                if (depth <= rows[i].frame_count) paths_.expect_first(paths[i]);
+            }
+            for (std::size_t i = 0; i < count; ++i) {
                 if (depth <= rows[i].frame_count) paths_.expect(paths[i], frame_of(i));
             }
             for (std::size_t i = 0; i < count; ++i) {

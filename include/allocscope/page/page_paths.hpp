@@ -3,7 +3,7 @@
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_names.hpp and formats/heaptrack_format.hpp
 // Threads:  one
-// Memory:   of an arena: up to 56 bytes for each path, and up to 96 for each stack at first
+// Memory:   of an arena: up to 24 bytes for each path, and up to 72 for each stack
 //
 //     0                  where all paths begin
 //     +- 1 main
@@ -11,7 +11,9 @@
 //     |  +- 3 load
 //
 // A snapshot may have a million stacks with twenty frames each, and every frame is looked up here.
-// A slot contains everything that is compared, so finding a known path costs one cache line.
+// Most paths are the first below another, and were made right after it: these are found beside it.
+// Only the others are in a table. A slot contains everything that is compared, so finding one of
+// these costs one more cache line.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 #define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
@@ -30,16 +32,17 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The path above the last frame, and that frame.
+// The path above the last frame, that frame, and the first path below; 0: there is none.
 struct page_path {
     std::uint32_t above;
     std::uint32_t frame;
+    std::uint32_t first_below;
 };
 
 class page_paths {
 public:
     explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
-        paths_.push_back({0, 0});
+        paths_.push_back({0, 0, 0});
         slots_.resize(first_slots);
     }
 
@@ -47,7 +50,7 @@ public:
     // moves all paths.
     void reserve(std::size_t stacks) {
         std::size_t count = first_slots;
-        while (count < stacks * 4) count *= 2;
+        while (count < stacks * 2) count *= 2;
         slots_.reserve(count);
         ask_for_large_pages(slots_.data(), count * sizeof(slot));
         slots_.resize(count);
@@ -57,17 +60,29 @@ public:
     const list<page_path>& all() const noexcept { return paths_; }
 
     std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
-        slot& found = slot_of(slots_, above, frame);
-        if (found.path != 0) return found.path;
+        const std::uint32_t first = paths_[above].first_below;
+        if (first != 0 && paths_[first].frame == frame) return first;
         const auto made = static_cast<std::uint32_t>(paths_.size());
-        found = {above, frame, made};
-        paths_.push_back({above, frame});
-        if (paths_.size() * 4 > slots_.size() * 3) grow();
+        if (first == 0) {
+            paths_[above].first_below = made;
+        } else {
+            slot& found = slot_of(slots_, above, frame);
+            if (found.path != 0) return found.path;
+            found = {above, frame, made};
+            ++used_slots_;
+        }
+        paths_.push_back({above, frame, 0});
+        if (used_slots_ * 4 > slots_.size() * 3) grow();
         return made;
     }
 
-    // Announces that below() will be called with these soon.
+    // Announce that below() will be called with these soon: first the one, then the other.
+    void expect_first(std::uint32_t above) const noexcept {
+        __builtin_prefetch(&paths_[paths_[above].first_below]);
+    }
     void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
+        const std::uint32_t first = paths_[above].first_below;
+        if (first == 0 || paths_[first].frame == frame) return;
         __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
     }
 
@@ -96,16 +111,15 @@ private:
         larger.reserve(slots_.size() * 2);
         ask_for_large_pages(larger.data(), slots_.size() * 2 * sizeof(slot));
         larger.resize(slots_.size() * 2);
-        for (std::size_t i = 1; i < paths_.size(); ++i) {
-            const page_path& path = paths_[i];
-            slot_of(larger, path.above, path.frame) = {path.above, path.frame,
-                                                       static_cast<std::uint32_t>(i)};
+        for (const slot& each : slots_) {
+            if (each.path != 0) slot_of(larger, each.above, each.frame) = each;
         }
         slots_ = larger;
     }
 
     list<page_path> paths_;
     list<slot> slots_;
+    std::size_t used_slots_ = 0;
 };
 
 }  // namespace detail

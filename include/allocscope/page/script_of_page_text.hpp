@@ -254,7 +254,7 @@ name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
 numbers: numbers_of_box(drawn.box) })), cells: () => treemap.cells.map((cell) => ({
 name: cell_name(cell), left: cell.left, top: cell.top, width: cell.width,
-height: cell.height, value: cell.value })), timings: () => ({...timings}) }; start();
+height: cell.height, value: cell.value })), timings: () => ({...timings}), unpacked }; start();
 
 function memory_row(name, meaning, bytes_of_part, resident) { const row = element('tr');
 row.append(element('td', name), element('td', plain_bytes(bytes_of_part), 'number'));

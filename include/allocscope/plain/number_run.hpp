@@ -1,7 +1,7 @@
 // number_run.hpp - writes numbers with commas between them: 17,4,2031.
 //
 // Room:     plain (floor 2), not malloc-safe
-// Called:   by page/page_data.hpp, and by the writers in formats/ that number the frames
+// Called:   by the writers in formats/ that number the frames
 // Threads:  one
 // Memory:   of the text that is written to
 //

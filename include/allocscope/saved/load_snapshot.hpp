@@ -39,6 +39,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uint8_t
+#include <cstring>  // memcpy
 #include <string>   // string, to_string
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -133,13 +134,16 @@ public:
         const std::size_t framed_rows =
             parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
+            const std::size_t number = parts_->stack_of_row[i];
+            const saved_stack& stack = parts_->stacks[number];
             snapshot::row& row = rows[i];
             if (i >= framed_rows && row.line != 0) {
                 if (!wanted_.has_user_frames || set_user_frame(row, stack)) continue;
             }
-            stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+            row.frames = frames_of(*parts_, number, memory_);
             row.frame_count = stack.frame_count;
+            if (number >= parts_->laid_out.size()) parts_->laid_out.resize(number + 1);
+            parts_->laid_out[number] = row.frames;
         }
         if (is_in_order) {
             block.set_rows(rows, parts_->info);
@@ -155,10 +159,15 @@ public:
     const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
+    // What a saved_stack and a saved_sums keep in 32 bits.
+    static bool is_short(std::size_t number) noexcept {
+        return number == static_cast<std::uint32_t>(number);
+    }
+
     // Returns false if it has none.
     bool set_user_frame(snapshot::row& row, const saved_stack& of) const noexcept {
         if (row.user_frame >= of.frame_count) return false;
-        saved_fields numbers{of.frame_numbers};
+        saved_fields numbers = of.numbers();
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
         row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
         row.frame_count = 1;
@@ -259,8 +268,10 @@ private:
             case saved_tag::sums: {
                 if (!has_stacks_) return true;
                 snapshot::stack checked{};
-                read_sums(*parts_, from, checked);
-                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
+                const std::size_t stack = read_sums(*parts_, from, checked);
+                if (!is_short(payload.size()) || !is_short(stack)) return false;
+                parts_->sums.push_back({payload.data(), static_cast<std::uint32_t>(payload.size()),
+                                        static_cast<std::uint32_t>(stack)});
                 return true;
             }
             case saved_tag::thread: {
@@ -274,8 +285,9 @@ private:
             case saved_tag::part: {
                 if (!has_stacks_) return true;
                 if (parts_->sums.empty() || parts_->threads.empty()) return false;
+                more_of_sums& more = more_of_last_sums();
+                if (more.part_count++ == 0) more.first_part = parts_->thread_parts.size();
                 parts_->thread_parts.push_back(read_part(*parts_, from));
-                ++parts_->sums.back().part_count;
                 return true;
             }
             case saved_tag::details:
@@ -289,6 +301,11 @@ private:
         return true;  // a newer allocscope wrote this record
     }
 
+    more_of_sums& more_of_last_sums() {
+        parts_->more.resize(parts_->sums.size());
+        return parts_->more.back();
+    }
+
     bool read_details(saved_fields& from) {
         if (!has_stacks_) return true;
         if (parts_->sums.empty()) return false;
@@ -298,8 +315,8 @@ private:
         read->temporary = from.number();
         read->lifetime_us = from.number();
         for (std::uint64_t& count : read->sizes) count = from.number();
-        saved_sums& here = parts_->sums.back();
-        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
+        more_of_sums& more = more_of_last_sums();
+        (more.part_count == 0 ? more.details : parts_->thread_parts.back().details) = read;
         return true;
     }
 
@@ -321,15 +338,14 @@ private:
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
         if (has_stacks_) {
-            while (!from.is_at_end() && !from.is_damaged()) {
-                from.index(parts_->frames.size());
-                ++count;
-            }
+            count = from.for_each_index(parts_->frames.size(), [](std::size_t) {});
         } else {
             count = count_of_numbers(payload);  // frames_of() checks those that are needed
         }
         if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
-        parts_->stacks.push_back({payload, count, nullptr});
+        if (!is_short(payload.size())) return false;
+        parts_->stacks.push_back({payload.data(), static_cast<std::uint32_t>(payload.size()),
+                                  static_cast<std::uint32_t>(count)});
         return true;
     }
 
@@ -474,7 +490,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
         snapshot_block block;
         if (!block.has_memory()) refuse_memory();
         const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
         ask_for_large_pages(whole, bytes);
         const std::size_t got = file.read_at(0, whole, bytes);
         into = snapshot_from(block, {whole, got}, error, wanted, parts);
@@ -501,8 +517,10 @@ inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& in
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const detail::text given{static_cast<const char*>(bytes), size};
-        into = detail::snapshot_from(block, detail::copy_of(block.memory(), given), error);
+        auto* whole =
+            static_cast<char*>(block.memory().allocate(size + detail::saved_fields::ahead));
+        if (size != 0) std::memcpy(whole, bytes, size);
+        into = detail::snapshot_from(block, {whole, size}, error);
     });
     if (!has_memory) error = "there is not enough memory for it";
     return error.empty();

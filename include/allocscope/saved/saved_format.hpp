@@ -55,12 +55,15 @@ class saved_checksum {
 public:
     void add(const char* bytes, std::size_t count) noexcept {
         std::uint64_t value = value_;
+#pragma GCC unroll 8
         for (std::size_t i = 0; i < count; ++i) {
             value = (value ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3U;
         }
         value_ = value;
     }
-    std::uint64_t value() const noexcept { return value_; }
+    std::uint64_t value() const noexcept {
+        return value_;
+    }
 
 private:
     std::uint64_t value_ = 0xcbf29ce484222325U;

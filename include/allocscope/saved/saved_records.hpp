@@ -37,9 +37,11 @@ namespace detail {
 //
 // A large file has a hundred million numbers, nearly all of one to four bytes. This class reads
 // numbers of up to ten bytes itself; a byte_cursor reads the others. Four bytes are read at once,
-// also before the end, so at least four must lie before it: a file has 21 before its first record.
+// so there must be `ahead` more bytes after the last field.
 class saved_fields {
 public:
+    static constexpr std::size_t ahead = 3;
+
     explicit saved_fields(text bytes) noexcept
         : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
 
@@ -52,11 +54,19 @@ public:
         return *at_ < 0x80U ? *at_++ : several_bytes();
     }
     // Reads an index, which must be less than `count`.
-    std::size_t index(std::size_t count) noexcept {
-        const std::uint64_t value = number();
-        if (value < count) return value;
-        fail();
-        return 0;
+    std::size_t index(std::size_t count) noexcept { return checked(number(), count); }
+    // Calls work(index) for each number that is left; each must be less than `count`. Returns how
+    // many there are.
+    template <class Work>
+    ALLOCSCOPE_INLINE std::size_t for_each_index(std::size_t count, const Work& work) noexcept {
+        saved_fields from = *this;  // in registers
+        std::size_t found = 0;
+        for (; !from.is_at_end(); ++found) {
+            const std::uint64_t value = *from.at_ < 0x80U ? *from.at_++ : from.number_inlined();
+            work(from.checked(value, count));
+        }
+        *this = from;
+        return found;
     }
     int small_number() noexcept {
         return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
@@ -86,17 +96,27 @@ private:
         at_ = end_;
     }
 
+    ALLOCSCOPE_INLINE std::size_t checked(std::uint64_t value, std::size_t count) noexcept {
+        if (value < count) return value;
+        fail();
+        return 0;
+    }
+
+    ALLOCSCOPE_NOINLINE std::uint64_t several_bytes() noexcept { return number_inlined(); }
+
     // Up to four bytes. The last byte of a number, the first below 0x80, is found without a loop.
     // Then the groups of seven bits are moved together two by two.
-    ALLOCSCOPE_NOINLINE std::uint64_t several_bytes() noexcept {
-        const std::size_t there = left();
+    ALLOCSCOPE_INLINE std::uint64_t number_inlined() noexcept {
         std::uint32_t word = 0;
-        std::memcpy(&word, there < 4 ? end_ - 4 : at_, 4);
-        if (there < 4) word >>= 32 - 8 * there;
+        std::memcpy(&word, at_, 4);
         const std::uint32_t last = ~word & 0x80808080U;
-        if (last == 0) return long_number();
-        const auto size = static_cast<std::size_t>(__builtin_ctz(last)) / 8 + 1;
-        if (size > there) return long_number();
+        const auto size = static_cast<std::size_t>(__builtin_ctz(last | 0x80000000U)) / 8 + 1;
+        if (last == 0 || size > left()) {
+            saved_fields rest = *this;  // so that this one can be in registers
+            const std::uint64_t value = rest.long_number();
+            *this = rest;
+            return value;
+        }
         at_ += size;
         word &= (last ^ (last - 1)) & 0x7f7f7f7fU;
         word = (word & 0x007f007fU) | (word & 0x7f007f00U) >> 1U;
@@ -104,7 +124,7 @@ private:
     }
 
     // The same for up to eight bytes. A negative number has ten; the last of them is its sign.
-    std::uint64_t long_number() noexcept {
+    ALLOCSCOPE_NOINLINE std::uint64_t long_number() noexcept {
         if (left() < 10) return any_number();
         std::uint64_t word = 0;
         std::memcpy(&word, at_, 8);
@@ -151,14 +171,25 @@ inline std::size_t count_of_numbers(text bytes) noexcept {
 
 // --- the contents of the file ---
 
+// A file may have a million stacks, so what is kept of each takes 16 bytes.
 struct saved_stack {
-    text frame_numbers;
-    std::size_t frame_count;
-    const snapshot::frame* frames;  // null until they are needed
+    const char* frame_numbers;
+    std::uint32_t bytes;  // of the numbers
+    std::uint32_t frame_count;
+
+    saved_fields numbers() const noexcept { return saved_fields{{frame_numbers, bytes}}; }
 };
 
 struct saved_sums {
-    text record;
+    const char* record;
+    std::uint32_t bytes;  // of the record
+    std::uint32_t stack;  // in loaded_parts::stacks
+
+    saved_fields fields() const noexcept { return saved_fields{{record, bytes}}; }
+};
+
+// What a stack has if several threads allocated there, or if the window has details.
+struct more_of_sums {
     std::size_t first_part, part_count;  // in loaded_parts::thread_parts
     const snapshot::stack_details* details;
 };
@@ -176,6 +207,8 @@ struct loaded_parts {
           threads(memory),
           thread_parts(memory),
           sums(memory),
+          more(memory),
+          laid_out(memory),
           stack_of_row(memory),
           user_frame_of_row(memory) {}
 
@@ -189,6 +222,9 @@ struct loaded_parts {
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
+    list<more_of_sums> more;  // by the number of the sums, up to the last that has it
+    list<const snapshot::frame*>
+        laid_out;  // by the number of the stack; null, or past its end: not
     list<std::size_t> stack_of_row;
     list<std::uint32_t> user_frame_of_row;  // also for rows that get no frames
     snapshot::window_info info{};
@@ -202,16 +238,30 @@ inline const char* read_text(const loaded_parts& parts, saved_fields& from) noex
     return parts.texts[from.index(parts.texts.size())];
 }
 
-// The frames of one stack, in `memory`.
-inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
+// Calls work(i, number of the frame) for each frame of a stack. A number that the loader did not
+// check may be damaged; it and those after it count as 0.
+template <class Work>
+ALLOCSCOPE_INLINE void for_each_frame(const loaded_parts& parts, const saved_stack& stack,
+                                      const Work& work) {
+    std::size_t i = 0;
+    stack.numbers().for_each_index(parts.frames.size(), [&](std::size_t frame) {
+        if (i < stack.frame_count) work(i++, frame);
+    });
+    while (i < stack.frame_count) work(i++, 0);
+}
+
+// The frames of a stack, in `memory`, unless they were laid out before.
+inline const snapshot::frame* frames_of(const loaded_parts& parts, std::size_t number,
                                         arena& memory) {
-    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
+    const saved_stack& stack = parts.stacks[number];
+    if (stack.frame_count == 0) return nullptr;
+    if (number < parts.laid_out.size() && parts.laid_out[number] != nullptr) {
+        return parts.laid_out[number];
+    }
     auto* made =
         static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
-    saved_fields numbers{stack.frame_numbers};
-    for (std::size_t i = 0; i < stack.frame_count; ++i) {
-        made[i] = parts.frames[numbers.index(parts.frames.size())];
-    }
+    for_each_frame(parts, stack,
+                   [&](std::size_t i, std::size_t frame) { made[i] = parts.frames[frame]; });
     return made;
 }
 
@@ -271,18 +321,18 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     return part;
 }
 
-// Reads what a record says about a stack, except its frames. Returns the number of the saved_stack.
-inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
-                                 snapshot::stack& into) noexcept {
-    saved_fields fields{record.record};
-    const std::size_t frames = read_sums(parts, fields, into);
-    into.details = record.details;
-    if (record.part_count > 1) {
-        into.thread_count = record.part_count;
-        into.by_thread = parts.thread_parts.data() + record.first_part;
+// Reads what the file says about a stack, except its frames.
+inline void read_stack(const loaded_parts& parts, std::size_t number, snapshot::stack& into) {
+    saved_fields fields = parts.sums[number].fields();
+    read_sums(parts, fields, into);
+    if (number >= parts.more.size()) return;
+    const more_of_sums& more = parts.more[number];
+    into.details = more.details;
+    if (more.part_count > 1) {
+        into.thread_count = more.part_count;
+        into.by_thread = parts.thread_parts.data() + more.first_part;
         into.thread = into.by_thread->thread;
     }
-    return frames;
 }
 
 // All records were checked when the file was loaded.
@@ -293,13 +343,12 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
     frames.resize(parts.stacks.size());
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(parts.sums.size());
-    for (const saved_sums& each : parts.sums) {
+    for (std::size_t i = 0; i < parts.sums.size(); ++i) {
         snapshot::stack stack{};
-        const std::size_t number = read_stack_of(parts, each, stack);
-        if (frames[number] == nullptr) {
-            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
-        }
-        stack.frames = frames[number];
+        read_stack(parts, i, stack);
+        const snapshot::frame*& laid_out = frames[parts.sums[i].stack];
+        if (laid_out == nullptr) laid_out = frames_of(parts, parts.sums[i].stack, made.memory);
+        stack.frames = laid_out;
         stacks.push_back(stack);
     }
     made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
@@ -312,10 +361,9 @@ inline numbered_frames numbered_frames_of(const loaded_parts& parts, std::size_t
     const saved_stack& of = parts.stacks[stack];
     auto* const numbers =
         static_cast<std::uint32_t*>(memory.allocate(of.frame_count * sizeof(std::uint32_t)));
-    saved_fields from{of.frame_numbers};
-    for (std::size_t i = 0; i < of.frame_count; ++i) {
-        numbers[i] = static_cast<std::uint32_t>(from.index(parts.frames.size()));
-    }
+    for_each_frame(parts, of, [numbers](std::size_t i, std::size_t frame) {
+        numbers[i] = static_cast<std::uint32_t>(frame);
+    });
     return {parts.frames.data(), numbers, of.frame_count, stack, true};
 }
 

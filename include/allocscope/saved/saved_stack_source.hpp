@@ -30,12 +30,12 @@ struct saved_stack_source {
     static snapshot::stack stack(const void* of, std::size_t number) {
         const loaded_parts& parts = parts_of(of);
         snapshot::stack read{};
-        read_stack_of(parts, parts.sums[number], read);
+        read_stack(parts, number, read);
         return read;
     }
     static numbered_frames frames(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
-        return numbered_frames_of(parts, frames_number_of(parts, number), memory);
+        return numbered_frames_of(parts, parts.sums[number].stack, memory);
     }
     static row_frames frames_of_row(const void* of, std::size_t number, arena& memory) {
         const loaded_parts& parts = parts_of(of);
@@ -45,10 +45,10 @@ struct saved_stack_source {
     static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
                                            bool is_from_main) {
         const loaded_parts& parts = parts_of(of);
-        const saved_stack& stack = parts.stacks[frames_number_of(parts, number)];
+        const saved_stack& stack = parts.stacks[parts.sums[number].stack];
         if (depth >= stack.frame_count) return nullptr;
         std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
-        saved_fields frames{stack.frame_numbers};
+        saved_fields frames = stack.numbers();
         while (before-- != 0) frames.number();
         return &parts.frames[frames.index(parts.frames.size())];
     }
@@ -58,13 +58,13 @@ struct saved_stack_source {
         const loaded_parts& parts = parts_of(of);
         if (number + 3 * step_ahead >= parts.sums.size()) return;
         const auto stack_ahead = [&](std::size_t steps) -> const saved_stack& {
-            return parts.stacks[frames_number_of(parts, number + steps * step_ahead)];
+            return parts.stacks[parts.sums[number + steps * step_ahead].stack];
         };
         __builtin_prefetch(&stack_ahead(3));
-        __builtin_prefetch(stack_ahead(2).frame_numbers.data());
+        __builtin_prefetch(stack_ahead(2).frame_numbers);
         const saved_stack& next = stack_ahead(1);
         if (next.frame_count == 0) return;
-        saved_fields numbers{next.frame_numbers};
+        saved_fields numbers = next.numbers();
         const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
         __builtin_prefetch(&frame);
         __builtin_prefetch(&frame.offset);
@@ -72,10 +72,6 @@ struct saved_stack_source {
 
 private:
     static constexpr std::size_t step_ahead = 6;
-
-    static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
-        return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
-    }
 };
 
 // A source finds rows by their numbers in the file, so the file must have them in order.

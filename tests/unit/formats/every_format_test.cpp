@@ -154,7 +154,8 @@ struct saved_record {
 // The records of a saved file behind its magic and its version, without the last, its checksum.
 std::vector<saved_record> records_of(const std::string& file, std::size_t head) {
     std::vector<saved_record> records;
-    allocscope::detail::saved_fields rest{{file.data() + head, file.size() - head}};
+    const std::string longer = file + std::string(allocscope::detail::saved_fields::ahead, '\0');
+    allocscope::detail::saved_fields rest{{longer.data() + head, file.size() - head}};
     while (!rest.is_at_end()) {
         const std::size_t begin = file.size() - rest.left();
         const char tag = rest.bytes(1).front();
@@ -389,6 +390,19 @@ TEST_CASE("formats: more than 100 million events are refused by heaptrack alone"
     const auto rows = made_window(stacks);
     CHECK(refusal("heaptrack", rows).find("100 million") != std::string::npos);
     CHECK(refusal("massif", rows).empty());
+}
+
+TEST_CASE("formats: more objects than were allocated make no endless list of events") {
+    std::vector<stack_text> stacks = small_stacks();
+    stacks[0].allocations = stacks[0].bytes_allocated = 0;
+    stacks[0].objects = 3;
+    stacks[0].bytes = 48;
+    const auto rows = made_window(stacks);
+    CHECK(refusal("heaptrack", rows).empty());
+    CHECK(written("heaptrack", rows).size() < 2000);
+    stacks[0].objects = std::uint64_t{1} << 63U;
+    stacks[1].objects = std::uint64_t{1} << 63U;  // their sum is 0
+    CHECK(refusal("heaptrack", made_window(stacks)).find("100 million") != std::string::npos);
 }
 
 TEST_CASE("formats: hostile names stay text, on their line, in valid UTF-8") {

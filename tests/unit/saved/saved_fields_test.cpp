@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 using allocscope::detail::byte_cursor;
 using allocscope::detail::saved_fields;
@@ -13,15 +15,11 @@ using allocscope::plain::text;
 
 namespace {
 
-// A file has a head before its first record.
-constexpr std::size_t head_bytes = 21;
-
 // Reads the bytes as numbers, with a byte_cursor beside it, up to the first that is damaged.
 void check_numbers(const std::string& record) {
-    const std::string file = std::string(head_bytes, '\xff') + record;
-    saved_fields fields{text{file.data() + head_bytes, record.size()}};
-    byte_cursor expected{
-        {reinterpret_cast<const std::uint8_t*>(file.data() + head_bytes), record.size()}};
+    const std::string file = record + std::string(saved_fields::ahead, '\xff');
+    saved_fields fields{text{file.data(), record.size()}};
+    byte_cursor expected{{reinterpret_cast<const std::uint8_t*>(file.data()), record.size()}};
     while (!expected.at_end()) {
         const std::uint64_t number = expected.uleb();
         CHECK(fields.number() == number);
@@ -54,6 +52,32 @@ TEST_CASE("saved fields: a number of every length, with anything behind it, and 
             }
         }
     }
+}
+
+TEST_CASE("saved fields: indices up to the end, or up to the first that is too large") {
+    const std::vector<std::size_t> good = {0, 127, 128, 16383, 16384, 2097152, 268435456, 7};
+    std::string bytes;
+    for (const std::size_t each : good) bytes += written(each);
+    const auto read = [](const std::string& record, std::size_t count, bool& is_damaged) {
+        const std::string file = record + std::string(saved_fields::ahead, '\x01');
+        saved_fields fields{text{file.data(), record.size()}};
+        std::vector<std::size_t> found;
+        const std::size_t many =
+            fields.for_each_index(count, [&found](std::size_t index) { found.push_back(index); });
+        CHECK(many == found.size());
+        CHECK(fields.is_at_end());
+        is_damaged = fields.is_damaged();
+        return found;
+    };
+    bool is_damaged = true;
+    CHECK(read(bytes, 268435457, is_damaged) == good);
+    CHECK(!is_damaged);
+    CHECK(read(bytes, 16384, is_damaged) == std::vector<std::size_t>{0, 127, 128, 16383, 0});
+    CHECK(is_damaged);
+    CHECK(read("", 1, is_damaged).empty());
+    CHECK(!is_damaged);
+    read(bytes + '\x80', 268435457, is_damaged);
+    CHECK(is_damaged);
 }
 
 TEST_CASE("saved fields: a number with more bytes than it needs") {

@@ -5238,11 +5238,11 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
         const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
         std::uint64_t length = lengths[length_code] + take(more);
         fill();
-        const inflate_codes::found far = distances_.find(window_);
-        if (far.bits == 0 || far.symbol > 29) break;
-        drop(far.bits);
-        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
-        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        const inflate_codes::found back = distances_.find(window_);
+        if (back.bits == 0 || back.symbol > 29) break;
+        drop(back.bits);
+        const unsigned more_back = back.symbol < 4 ? 0 : (back.symbol - 2) / 2;
+        const std::uint64_t distance = distances[back.symbol] + take(more_back);
         if (distance > done_ || length > size_ - done_) break;
         const std::uint8_t* from = out_ + done_ - distance;
         std::uint8_t* to = out_ + done_;
@@ -22562,8 +22562,8 @@ public:
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
         const auto line = static_cast<std::uint64_t>(frame.line);
         lines_near_call found;
-        found.before = small(nearby.before(call, line, frame.file));
-        if (!frame.is_nearby) found.behind = small(nearby.behind(call, line, frame.file));
+        found.before = as_line(nearby.before(call, line, frame.file));
+        if (!frame.is_nearby) found.behind = as_line(nearby.behind(call, line, frame.file));
         return found;
     }
 
@@ -22599,7 +22599,7 @@ public:
         const entry_name kept = names_->of(folded_->function_of(callee));
         frame.is_nearby = kept.line == 0 || units_->unit_of_entry(kept.unit) != unit;
         frame.file = lines_of(*unit).path_of(name.file, texts_);
-        frame.line = small(name.line);
+        frame.line = as_line(name.line);
         return true;
     }
 
@@ -22764,7 +22764,7 @@ private:
         return name;
     }
 
-    static int small(std::uint64_t number) {
+    static int as_line(std::uint64_t number) {
         return number > INT_MAX ? 0 : static_cast<int>(number);
     }
 
@@ -22783,8 +22783,8 @@ private:
         code_frame frame;
         if (row != nullptr) {
             frame.file = lines.path_of(row->file, texts_);
-            frame.line = small(row->line);
-            frame.column = small(row->column);
+            frame.line = as_line(row->line);
+            frame.column = as_line(row->column);
         }
         if (function.range == nullptr) {
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
@@ -22837,8 +22837,8 @@ private:
             }
             frame = code_frame{};
             frame.file = source.lines.path_of(call.call_file, texts_);
-            frame.line = small(call.call_line);
-            frame.column = small(call.call_column);
+            frame.line = as_line(call.call_line);
+            frame.column = as_line(call.call_column);
         }
     }
 
@@ -22855,7 +22855,7 @@ private:
             if (own.empty() || is_standard_header(own)) return;
             const std::uint64_t before = nearby.before(call, 0, own, name.line);
             frame.file = own;
-            frame.line = small(before != 0 ? before : name.line);
+            frame.line = as_line(before != 0 ? before : name.line);
             frame.column = 0;
             frame.is_nearby = true;
             return;
@@ -22866,12 +22866,12 @@ private:
         frame.column = 0;
         frame.is_nearby = true;
         if (before != 0) {
-            frame.line = small(before);
+            frame.line = as_line(before);
             return;
         }
         if (name.line == 0) return;
         frame.file = file_of(name, source);
-        frame.line = small(name.line);
+        frame.line = as_line(name.line);
     }
 
     // The file in which a function is declared.
@@ -27698,10 +27698,10 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& near) noexcept {
-    const int line = near.behind != 0 ? near.behind : near.before;
+inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest) noexcept {
+    const int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     if (line == 0) return;
-    if (line < near.before) return;  // the code was moved, so no line is certain
+    if (line < nearest.before) return;  // the code was moved, so no line is certain
     frame.line = line;
     frame.column = 0;
     frame.is_nearby = true;
@@ -27732,7 +27732,7 @@ ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noe
 // closes; 0 if there is none.
 ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
     if (sign_at(file, at) == '}') return file.partner(at);
-    for (const std::size_t far = at + 256; at < far && at < file.tokens().size(); ++at) {
+    for (const std::size_t end = at + 256; at < end && at < file.tokens().size(); ++at) {
         const char sign = sign_at(file, at);
         if (sign == '{') return at;
         if (sign == ';' || sign == '}') break;
@@ -38377,19 +38377,19 @@ public:
 
     // The first number is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
-        std::uint32_t& near = near_[hash_of_copy(frame) & (near_count - 1)];
-        if (near != 0) {
-            const auto& last = met_.begin()[near - 1];
+        std::uint32_t& number_of_last = near_[hash_of_copy(frame) & (near_count - 1)];
+        if (number_of_last != 0) {
+            const auto& last = met_.begin()[number_of_last - 1];
             if (is_copy(last.key.frame, frame)) return last.value.number;
         }
         if (const met_number* known = met_.find({frame})) {
-            near = known->met;
+            number_of_last = known->met;
             return known->number;
         }
         const std::uint32_t number = number_by_texts(frame);
         if (met_.size() < most_met) {
-            near = static_cast<std::uint32_t>(met_.size() + 1);
-            met_[{frame}] = {number, near};
+            number_of_last = static_cast<std::uint32_t>(met_.size() + 1);
+            met_[{frame}] = {number, number_of_last};
         }
         return number;
     }
@@ -40700,8 +40700,8 @@ public:
         new_place made[at_once];
         for (std::size_t i = 0; i < count; ++i) {
             const place_address here = address_of_place(rows[i]);
-            const near_place& near = near_of(here);
-            places[i] = near.place == here ? near.number : unknown;
+            const near_place& last = near_of(here);
+            places[i] = last.place == here ? last.number : unknown;
             if (places[i] != unknown) continue;
             made[i] = place_of(here);
             places_.expect(made[i].place);
@@ -40756,15 +40756,15 @@ private:
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
 
     near_text text_of(const char* shown) {
-        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_texts_.size() - 1)];
-        if (near.address == shown) return near;
+        near_text& last = near_texts_[plain::hash_of_key(shown) & (near_texts_.size() - 1)];
+        if (last.address == shown) return last;
         const auto known = by_address_.insert(shown);
         if (known.is_new) {
             const auto at = texts_.insert(text{shown});
             if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
             known.value = at.value;
         }
-        return near = {shown, known.value, shown[0] == '\0'};
+        return last = {shown, known.value, shown[0] == '\0'};
     }
 
     template <class Row>
@@ -40824,11 +40824,11 @@ private:
                                  static_cast<std::uint32_t>(frame.line),
                                  frame.is_inlined};
         if (near_frames_.empty()) near_frames_.resize(near_frame_count);
-        near_frame& near = near_frames_[hash_of_key(here) & (near_frame_count - 1)];
-        if (near.frame == here) return near.number;
+        near_frame& last = near_frames_[hash_of_key(here) & (near_frame_count - 1)];
+        if (last.frame == here) return last.number;
         const auto at = frames_by_address_.insert(here);
         if (at.is_new) at.value = number_of(frame_of(frame));
-        near = {here, at.value};
+        last = {here, at.value};
         return at.value;
     }
     page_frame frame_of(const snapshot::frame& frame) {

@@ -77,11 +77,6 @@ inline bool keep_gate_private() noexcept {
 
 // --- all together ---
 
-inline const char* file_name_of(const char* path) noexcept {
-    const char* slash = std::strrchr(path, '/');
-    return slash != nullptr ? slash + 1 : path;
-}
-
 // True if a call of our own free() did not arrive: Valgrind puts its functions in place of ours.
 inline bool is_replaced = false;
 
@@ -123,12 +118,13 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
         return "the kernel cannot wipe pages in forked children (MADV_WIPEONFORK, Linux 4.14)";
     }
     lasting.begin(&head.next, head.address + bytes);
+    note_program(head);
     note_start_modules(head);
     if (is_replaced) {
         return "Valgrind has replaced our malloc with its own: start valgrind with"
                " --soname-synonyms=somalloc=nouserintercepts, or run the program without it";
     }
-    head.window = open_window_now(file_name_of(head.program), wanted);
+    head.window = open_window_now(head.name, wanted);
     for (std::uint64_t i = 0; head.window != 0 && i < unready.count(); ++i) {
         process.latecomer.load(memory_order::acquire)->lose(loss_reason::library_not_ready);
     }

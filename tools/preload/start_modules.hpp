@@ -1,9 +1,9 @@
-// start_modules.hpp - notes the modules with which the program began, for the command to name
-// places.
+// start_modules.hpp - notes the name of the program and the modules with which it began, for the
+// command to name places.
 //
 // Called:   once, when the recording begins
 // Threads:  the process has one
-// Memory:   modules_at_start, which lies in the recording
+// Memory:   modules_at_start and the head, which lie in the recording
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_START_MODULES_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_START_MODULES_HPP
 
@@ -15,7 +15,9 @@
 #include <allocscope/unwind/module_identity.hpp>
 
 #include <cstdint>
+#include <cstring>
 
+#include <fcntl.h>
 #include <link.h>
 #include <unistd.h>
 
@@ -42,9 +44,47 @@ inline void note_start_module(const link_map& loaded, const char* path) noexcept
     modules_at_start.note(met, number_at_start);
 }
 
-inline void note_start_modules(recording_head& head) noexcept {
+inline const char* file_name_of(const char* path) noexcept {
+    const char* slash = std::strrchr(path, '/');
+    return slash != nullptr ? slash + 1 : path;
+}
+
+// Forked children inherit it: a child may have written another title over its arguments.
+inline char name_as_started[sizeof(recording_head::name)] = {};
+
+// Reads what is behind the last slash of the first argument.
+inline void read_name_as_started() noexcept {
+    const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    std::size_t length = 0;
+    char piece[256];
+    bool is_over = false;
+    for (ssize_t got = 0; !is_over && (got = ::read(file, piece, sizeof piece)) > 0;) {
+        for (ssize_t i = 0; i < got && !is_over; ++i) {
+            is_over = piece[i] == '\0';
+            if (piece[i] == '/') {
+                length = 0;
+            } else if (length < sizeof name_as_started - 1) {
+                name_as_started[length++] = piece[i];
+            }
+        }
+    }
+    ::close(file);
+    name_as_started[length] = '\0';
+}
+
+// The path of the file is known from /proc/self/exe, but that has followed links: redis-server is a
+// link to redis-check-rdb. Users know the name that they typed.
+inline void note_program(recording_head& head) noexcept {
     const ssize_t length = ::readlink("/proc/self/exe", head.program, sizeof head.program - 1);
     head.program[length > 0 ? length : 0] = '\0';
+    if (name_as_started[0] == '\0') read_name_as_started();
+    const char* const name =
+        name_as_started[0] != '\0' ? name_as_started : file_name_of(head.program);
+    std::memcpy(head.name, name, ::strnlen(name, sizeof head.name - 1));
+}
+
+inline void note_start_modules(const recording_head& head) noexcept {
     bool is_program = true;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
         note_start_module(*each, is_program ? head.program : each->l_name);

@@ -20,8 +20,7 @@ namespace allocscope_tools {
 namespace {
 
 std::string name_of(const recorded_program& program) {
-    const std::string name = program.path.substr(program.path.rfind('/') + 1);
-    return name.empty() ? "a program" : name;
+    return program.name.empty() ? "a program" : program.name;
 }
 
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {

@@ -11,6 +11,7 @@
 namespace allocscope_tools {
 
 struct recorded_program {
+    std::string name;          // as it was started, without folders; "": unknown
     std::string path;          // the path of its file; "": unknown
     std::string refusal;       // why it was not recorded; "": it was recorded
     std::string operators_of;  // the library whose operator new was not recorded, if there is one

@@ -32,6 +32,7 @@ constexpr const char* what_is_shown =
     "  --min-objects N  places with at least N objects\n"
     "  --types WHICH    proven: ? for types that are not proven; source: how each type was found;\n"
     "                   all\n"
+    "  --format NAME    text or json (text); json is for other programs, and has every row\n"
     "\n"
     "exit code: 0; 2 when a file could not be read, and stderr says why\n";
 
@@ -70,8 +71,9 @@ void say_losses(const char* verb, const allocscope::snapshot& rows) {
 }
 
 int print_shown(const char* verb, const show_request& asked, const shown_snapshot& shown) {
-    print_what_is_shown(asked, shown);
-    if (asked.as != shown_as::rows) say_losses(verb, shown.of.rows);
+    const std::string error = print_what_is_shown(asked, shown);
+    if (!error.empty()) return refuse(verb, error);
+    if (asked.as != shown_as::rows && !asked.is_json) say_losses(verb, shown.of.rows);
     return exit_fine;
 }
 
@@ -135,11 +137,12 @@ int histogram(const arguments& words) {
         return refuse("histogram",
                       asked.files[0] + " has no types: its window recorded counters only");
     }
+    if (asked.is_json) return print_shown("histogram", asked, loaded);
     std::printf("%12s %16s  %s\n", "objects", "bytes", allocscope::detail::name_of(asked.key));
     std::size_t shown = 0;
     const allocscope::snapshot_groups groups = groups_of(asked, loaded);
     for (const allocscope::group& each : groups) {
-        if (each.objects == 0 && each.bytes == 0) continue;
+        if (is_left_out(asked, each)) continue;
         if (shown++ == asked.text.rows) break;
         allocscope::detail::arena memory;
         allocscope::detail::text_out name{memory};

@@ -2,6 +2,7 @@
 
 #include "../missing_names.hpp"
 #include "../option_words.hpp"
+#include "json_answer.hpp"
 
 #include <allocscope/platform/terminal_width.hpp>
 
@@ -79,7 +80,14 @@ std::string read_rows(const std::string& text, show_request& into) {
     std::uint64_t rows = 0;
     std::string problem = read_amount(text, rows);
     into.text.rows = static_cast<std::size_t>(rows);
+    into.has_rows = true;
     return problem;
+}
+
+std::string read_format(const std::string& text, show_request& into) {
+    constexpr named_value<bool> names[] = {{"text", false}, {"json", true}};
+    const std::string problem = read_named(text, names, into.is_json);
+    return problem.empty() ? "" : problem + "; allocscope convert writes all other formats";
 }
 
 std::string read_frames(const std::string& text, show_request& into) {
@@ -141,6 +149,7 @@ constexpr verb_option<show_request> show_options[] = {
     {"--min-bytes", read_least_bytes},
     {"--min-objects", read_least_objects},
     {"--types", read_types},
+    {"--format", read_format},
     {"--tree", read_tree, false},
     {"--callers", read_callers, false},
 };
@@ -164,8 +173,10 @@ std::size_t framed_rows(const show_request& asked) {
 }
 
 wanted_parts parts_of_files(const show_request& asked) {
-    wanted_parts wanted;
-    wanted.has_stacks = needs_stacks(asked) || (asked.files.size() > 1 && !asked.is_difference);
+    wanted_parts wanted;  // everything
+    if (asked.is_json && asked.as == shown_as::rows && asked.files.size() > 1) return wanted;
+    wanted.has_stacks =
+        asked.is_json || needs_stacks(asked) || (asked.files.size() > 1 && !asked.is_difference);
     // Which rows of several files will come first is not known yet. Rows of several files are the
     // same row if the paths of their files are equal.
     wanted.has_user_frames = asked.files.size() > 1;
@@ -233,7 +244,25 @@ std::string load_difference(const show_request& asked, shown_snapshot& into) {
         into.note = "\na difference has no line of what was alive over time; allocscope show " +
                     asked.files[1] + " has one\n";
     }
-    into.of = allocscope::detail::difference(later, earlier, needs_stacks(asked));
+    into.of = allocscope::detail::difference(later, earlier, parts_of_files(asked).has_stacks);
+    return {};
+}
+
+}  // namespace
+
+namespace {
+
+// JSON has all rows and all frames, so what cuts a table has no meaning there.
+std::string asked_of_json(const show_request& asked) {
+    if (!asked.is_json) return {};
+    if (asked.as == shown_as::callees || asked.as == shown_as::callers || asked.text.frames != 0) {
+        return "--format json has every row with all frames of its stack, and no tree; leave"
+               " --tree, --callers and --frames out";
+    }
+    if (asked.as == shown_as::rows && (asked.has_rows || asked.has_order)) {
+        return "--format json has every row, those with most objects first; leave --rows and"
+               " --sort out, or sum the rows with --by";
+    }
     return {};
 }
 
@@ -264,7 +293,7 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
         return "--frames shows the stack below a row, and sums have none: show --frames without"
                " --by, and with --sort bytes or objects; or the calls, with --tree or --callers";
     }
-    return {};
+    return asked_of_json(into);
 }
 
 std::string load_merged(const arguments& files, const wanted_parts& wanted, shown_snapshot& into) {
@@ -291,7 +320,9 @@ std::string load_what_is_shown(const show_request& asked, shown_snapshot& shown)
     }
     if (!error.empty()) return error;
     if (chooses_stacks(asked) && shown.of.stacks().are_known()) {
-        shown.of = allocscope::detail::filtered(shown.of, asked.filter, framed_rows(asked));
+        const std::size_t framed =
+            asked.is_json ? allocscope::detail::every_row : framed_rows(asked);
+        shown.of = allocscope::detail::filtered(shown.of, asked.filter, framed);
     } else if (asked.files.size() > 1 && framed_rows(asked) != 0) {
         lay_out_shown_frames(shown.of.rows, shown.files, asked.text, shown.row_frames);
     }
@@ -302,7 +333,8 @@ allocscope::snapshot_groups groups_of(const show_request& asked, const shown_sna
     return allocscope::detail::grouping::made(shown.of.stacks(), asked.key, asked.order);
 }
 
-void print_what_is_shown(const show_request& asked, const shown_snapshot& shown) {
+std::string print_what_is_shown(const show_request& asked, const shown_snapshot& shown) {
+    if (asked.is_json) return print_json(asked, shown);
     const allocscope::snapshot& rows = shown.of.rows;
     if (asked.as == shown_as::rows) {
         std::string error;
@@ -310,7 +342,7 @@ void print_what_is_shown(const show_request& asked, const shown_snapshot& shown)
         allocscope::write_text(rows, stdout, error, asked.text);
         std::fputs(shown.note.c_str(), stdout);
         std::fputs(what_could_name_rows(rows, 1).c_str(), stdout);
-        return;
+        return {};
     }
     allocscope::text_options text = asked.text;
     if (allocscope::detail::is_terminal(1)) text.width = allocscope::detail::terminal_columns(1);
@@ -321,6 +353,7 @@ void print_what_is_shown(const show_request& asked, const shown_snapshot& shown)
             ? allocscope::to_table(groups_of(asked, shown), text)
             : allocscope::detail::tree_of(shown.of.stacks(), from, asked.order, text);
     std::fwrite(table.data(), 1, table.size(), stdout);
+    return {};
 }
 
 }  // namespace allocscope_tools

@@ -27,6 +27,8 @@ struct show_request {
     arguments files;
     bool is_difference = false;  // the second file minus the first
     bool is_histogram = false;   // a table of sums, and nothing else
+    bool is_json = false;
+    bool has_rows = false;  // --rows was given
 };
 
 // What was loaded. The stacks are read one after the other, because a million stacks in memory take
@@ -51,10 +53,15 @@ std::string load_merged(const arguments& files, const allocscope::detail::wanted
 // is wrong.
 std::string load_what_is_shown(const show_request& asked, shown_snapshot& into);
 
+// A histogram has only what is alive, or has changed.
+inline bool is_left_out(const show_request& asked, const allocscope::group& of) {
+    return asked.is_histogram && of.objects == 0 && of.bytes == 0;
+}
+
 allocscope::snapshot_groups groups_of(const show_request& asked, const shown_snapshot& of);
 
-// Prints what load_what_is_shown() loaded to stdout.
-void print_what_is_shown(const show_request& asked, const shown_snapshot& shown);
+// Prints what load_what_is_shown() loaded to stdout. Returns "", or why that is impossible.
+std::string print_what_is_shown(const show_request& asked, const shown_snapshot& shown);
 
 }  // namespace allocscope_tools
 

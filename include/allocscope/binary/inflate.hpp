@@ -270,11 +270,11 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
         const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
         std::uint64_t length = lengths[length_code] + take(more);
         fill();
-        const inflate_codes::found far = distances_.find(window_);
-        if (far.bits == 0 || far.symbol > 29) break;
-        drop(far.bits);
-        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
-        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        const inflate_codes::found back = distances_.find(window_);
+        if (back.bits == 0 || back.symbol > 29) break;
+        drop(back.bits);
+        const unsigned more_back = back.symbol < 4 ? 0 : (back.symbol - 2) / 2;
+        const std::uint64_t distance = distances[back.symbol] + take(more_back);
         if (distance > done_ || length > size_ - done_) break;
         const std::uint8_t* from = out_ + done_ - distance;
         std::uint8_t* to = out_ + done_;

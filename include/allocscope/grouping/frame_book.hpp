@@ -101,19 +101,19 @@ public:
 
     // The first number is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
-        std::uint32_t& near = near_[hash_of_copy(frame) & (near_count - 1)];
-        if (near != 0) {
-            const auto& last = met_.begin()[near - 1];
+        std::uint32_t& number_of_last = near_[hash_of_copy(frame) & (near_count - 1)];
+        if (number_of_last != 0) {
+            const auto& last = met_.begin()[number_of_last - 1];
             if (is_copy(last.key.frame, frame)) return last.value.number;
         }
         if (const met_number* known = met_.find({frame})) {
-            near = known->met;
+            number_of_last = known->met;
             return known->number;
         }
         const std::uint32_t number = number_by_texts(frame);
         if (met_.size() < most_met) {
-            near = static_cast<std::uint32_t>(met_.size() + 1);
-            met_[{frame}] = {number, near};
+            number_of_last = static_cast<std::uint32_t>(met_.size() + 1);
+            met_[{frame}] = {number, number_of_last};
         }
         return number;
     }

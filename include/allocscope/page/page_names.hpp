@@ -206,8 +206,8 @@ public:
         new_place made[at_once];
         for (std::size_t i = 0; i < count; ++i) {
             const place_address here = address_of_place(rows[i]);
-            const near_place& near = near_of(here);
-            places[i] = near.place == here ? near.number : unknown;
+            const near_place& last = near_of(here);
+            places[i] = last.place == here ? last.number : unknown;
             if (places[i] != unknown) continue;
             made[i] = place_of(here);
             places_.expect(made[i].place);
@@ -262,15 +262,15 @@ private:
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
 
     near_text text_of(const char* shown) {
-        near_text& near = near_texts_[plain::hash_of_key(shown) & (near_texts_.size() - 1)];
-        if (near.address == shown) return near;
+        near_text& last = near_texts_[plain::hash_of_key(shown) & (near_texts_.size() - 1)];
+        if (last.address == shown) return last;
         const auto known = by_address_.insert(shown);
         if (known.is_new) {
             const auto at = texts_.insert(text{shown});
             if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
             known.value = at.value;
         }
-        return near = {shown, known.value, shown[0] == '\0'};
+        return last = {shown, known.value, shown[0] == '\0'};
     }
 
     template <class Row>
@@ -330,11 +330,11 @@ private:
                                  static_cast<std::uint32_t>(frame.line),
                                  frame.is_inlined};
         if (near_frames_.empty()) near_frames_.resize(near_frame_count);
-        near_frame& near = near_frames_[hash_of_key(here) & (near_frame_count - 1)];
-        if (near.frame == here) return near.number;
+        near_frame& last = near_frames_[hash_of_key(here) & (near_frame_count - 1)];
+        if (last.frame == here) return last.number;
         const auto at = frames_by_address_.insert(here);
         if (at.is_new) at.value = number_of(frame_of(frame));
-        near = {here, at.value};
+        last = {here, at.value};
         return at.value;
     }
     page_frame frame_of(const snapshot::frame& frame) {

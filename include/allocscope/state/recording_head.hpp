@@ -86,6 +86,7 @@ struct recording_head {
     atomic<std::uint32_t> has_last_look;
     memory_look last_look;  // just before the process ended, if it was asked for
     char program[1024];     // the path of its file
+    char name[256];         // its name as it was started, without folders
     char refusal[256];
     // The path of the allocator whose operator new is not recorded; "": there is none.
     char operators_of[256];

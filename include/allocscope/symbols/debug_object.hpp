@@ -150,8 +150,8 @@ public:
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
         const auto line = static_cast<std::uint64_t>(frame.line);
         lines_near_call found;
-        found.before = small(nearby.before(call, line, frame.file));
-        if (!frame.is_nearby) found.behind = small(nearby.behind(call, line, frame.file));
+        found.before = as_line(nearby.before(call, line, frame.file));
+        if (!frame.is_nearby) found.behind = as_line(nearby.behind(call, line, frame.file));
         return found;
     }
 
@@ -187,7 +187,7 @@ public:
         const entry_name kept = names_->of(folded_->function_of(callee));
         frame.is_nearby = kept.line == 0 || units_->unit_of_entry(kept.unit) != unit;
         frame.file = lines_of(*unit).path_of(name.file, texts_);
-        frame.line = small(name.line);
+        frame.line = as_line(name.line);
         return true;
     }
 
@@ -352,7 +352,7 @@ private:
         return name;
     }
 
-    static int small(std::uint64_t number) {
+    static int as_line(std::uint64_t number) {
         return number > INT_MAX ? 0 : static_cast<int>(number);
     }
 
@@ -371,8 +371,8 @@ private:
         code_frame frame;
         if (row != nullptr) {
             frame.file = lines.path_of(row->file, texts_);
-            frame.line = small(row->line);
-            frame.column = small(row->column);
+            frame.line = as_line(row->line);
+            frame.column = as_line(row->column);
         }
         if (function.range == nullptr) {
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
@@ -425,8 +425,8 @@ private:
             }
             frame = code_frame{};
             frame.file = source.lines.path_of(call.call_file, texts_);
-            frame.line = small(call.call_line);
-            frame.column = small(call.call_column);
+            frame.line = as_line(call.call_line);
+            frame.column = as_line(call.call_column);
         }
     }
 
@@ -443,7 +443,7 @@ private:
             if (own.empty() || is_standard_header(own)) return;
             const std::uint64_t before = nearby.before(call, 0, own, name.line);
             frame.file = own;
-            frame.line = small(before != 0 ? before : name.line);
+            frame.line = as_line(before != 0 ? before : name.line);
             frame.column = 0;
             frame.is_nearby = true;
             return;
@@ -454,12 +454,12 @@ private:
         frame.column = 0;
         frame.is_nearby = true;
         if (before != 0) {
-            frame.line = small(before);
+            frame.line = as_line(before);
             return;
         }
         if (name.line == 0) return;
         frame.file = file_of(name, source);
-        frame.line = small(name.line);
+        frame.line = as_line(name.line);
     }
 
     // The file in which a function is declared.

@@ -62,10 +62,10 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& near) noexcept {
-    const int line = near.behind != 0 ? near.behind : near.before;
+inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest) noexcept {
+    const int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     if (line == 0) return;
-    if (line < near.before) return;  // the code was moved, so no line is certain
+    if (line < nearest.before) return;  // the code was moved, so no line is certain
     frame.line = line;
     frame.column = 0;
     frame.is_nearby = true;

@@ -44,7 +44,7 @@ ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noe
 // closes; 0 if there is none.
 ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
     if (sign_at(file, at) == '}') return file.partner(at);
-    for (const std::size_t far = at + 256; at < far && at < file.tokens().size(); ++at) {
+    for (const std::size_t end = at + 256; at < end && at < file.tokens().size(); ++at) {
         const char sign = sign_at(file, at);
         if (sign == '{') return at;
         if (sign == ';' || sign == '}') break;

@@ -198,7 +198,7 @@ constexpr common_name common_names[] = {
 };
 
 // nlohmann::basic_json with all its defaults has another name; "" for other arguments.
-inline text alias_of_json(text arguments) noexcept {
+ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
     const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
     const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
     if (!arguments.starts_with(start)) return {};
@@ -214,7 +214,7 @@ inline text alias_of_json(text arguments) noexcept {
 
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
-inline text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
     if (!name.ends_with("terator") || arguments.empty()) return {};
     text pointer = arguments.back();
     text container;
@@ -235,7 +235,7 @@ inline text alias_of_iterator(arena& memory, text name, const list<text>& argume
 }
 
 // The common name of a template with exactly these arguments; "" if there is none.
-inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+ALLOCSCOPE_INLINE text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text templates =
         "std::chrono::duration std::chrono::time_point std::match_results "
         "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "

@@ -234,7 +234,7 @@ private:
     }
 
     // "icu" for "icu_72": the namespace has an alias, which people write.
-    static text without_version(text word) noexcept {
+    static ALLOCSCOPE_INLINE text without_version(text word) noexcept {
         const text start = listed_start(word, "icu_ xercesc_ xalanc_");
         const bool is_versioned =
             !start.empty() && word.find_first_not_of("0123456789_", start.size()) == no_position;
@@ -341,7 +341,7 @@ private:
 
     // Demanglers write template arguments of small types as "(unsigned char)7" and "(char)120";
     // people write 7 and 'x'.
-    bool small_value(written& to) {
+    ALLOCSCOPE_INLINE bool small_value(written& to) {
         const std::size_t begin = skip_brackets(type_, at_);
         if (begin == no_position) return false;
         const text of = type_.substr(at_ + 1, begin - at_ - 2);

@@ -28681,12 +28681,13 @@ ALLOCSCOPE_INLINE std::size_t count_defaults(arena& memory, text path, const lis
     std::size_t most = 0;
     int left = 8;  // of the classes that are compared
     for (const named_type* each = known.all(own); each != nullptr && left > 0; each = each->next) {
-        if (each->defaults == 0) continue;
+        if (each->defaults <= most) continue;
         --left;
         const auto printed = [&](text type) {
             return without_unnamed_namespaces(memory, pretty_type(memory, type));
         };
-        if (!each->qualified.empty() && printed(each->qualified) != path) continue;
+        const bool may_be_other = !each->qualified.empty() && each->qualified != path;
+        if (may_be_other && printed(each->qualified) != path) continue;
         const list<text> shown = split_arguments(memory, printed(each->whole).substr(own.size()));
         std::size_t count = 0;
         while (shown.size() == arguments.size() && count < each->defaults &&

@@ -3468,8 +3468,9 @@ constexpr std::uint16_t tag_partial_unit = 0x3c;
 constexpr std::uint16_t tag_imported_unit = 0x3d;
 constexpr std::uint16_t tag_rvalue_reference_type = 0x42;
 constexpr std::uint16_t tag_call_site = 0x48;
-constexpr std::uint16_t tag_template_parameter_pack = 0x4107;  // a GNU extension
-constexpr std::uint16_t tag_gnu_call_site = 0x4109;            // of DWARF 4
+constexpr std::uint16_t tag_template_template_parameter = 0x4106;  // a GNU extension
+constexpr std::uint16_t tag_template_parameter_pack = 0x4107;      // likewise
+constexpr std::uint16_t tag_gnu_call_site = 0x4109;                // of DWARF 4
 
 constexpr std::uint16_t at_sibling = 0x01;
 constexpr std::uint16_t at_name = 0x03;
@@ -3479,6 +3480,7 @@ constexpr std::uint16_t at_low_pc = 0x11;
 constexpr std::uint16_t at_high_pc = 0x12;
 constexpr std::uint16_t at_import = 0x18;
 constexpr std::uint16_t at_comp_dir = 0x1b;
+constexpr std::uint16_t at_default_value = 0x1e;
 constexpr std::uint16_t at_abstract_origin = 0x31;
 constexpr std::uint16_t at_decl_file = 0x3a;
 constexpr std::uint16_t at_decl_line = 0x3b;
@@ -19568,6 +19570,11 @@ constexpr default_rule default_rules[] = {
     {"stack", 1, {"std::deque<$0>"}, false},
     {"queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
+    {"less", 0, {"void"}, false},
+    {"greater", 0, {"void"}, false},
+    {"equal_to", 0, {"void"}, false},
+    {"ratio", 1, {"1"}, false},
+    {"chrono::duration", 1, {"std::ratio<1>"}, false},
 };
 
 inline const default_rule* find_default_rule(text name) noexcept {
@@ -19645,28 +19652,91 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
-// The common name of a template outside of namespace std with exactly these arguments; "" if there
-// is none.
-inline text alias_of(arena& memory, text name, const list<text>& arguments) {
-    constexpr text name_of_tree = "boost::property_tree::ptree";
-    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
-    text_out all{memory};
-    write_list(all, '<', arguments, '>');
-    text rest = all.view();
-    if (name == "boost::property_tree::basic_ptree") {
-        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
-    }
-    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+// Types that people call by another name.
+struct common_name {
+    text type;
+    text name;
+};
+
+constexpr common_name common_names[] = {
+    {"std::chrono::duration<long>", "std::chrono::seconds"},
+    {"std::chrono::duration<long, std::ratio<1, 1000>>", "std::chrono::milliseconds"},
+    {"std::chrono::duration<long, std::ratio<1, 1000000>>", "std::chrono::microseconds"},
+    {"std::chrono::duration<long, std::ratio<1, 1000000000>>", "std::chrono::nanoseconds"},
+    {"std::chrono::duration<long, std::ratio<60>>", "std::chrono::minutes"},
+    {"std::chrono::duration<long, std::ratio<3600>>", "std::chrono::hours"},
+    {"std::chrono::duration<long, std::ratio<86400>>", "std::chrono::days"},
+    {"std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>",
+     "std::chrono::system_clock::time_point"},
+    {"std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>",
+     "std::chrono::steady_clock::time_point"},
+    {"std::match_results<const char*>", "std::cmatch"},
+    {"std::match_results<std::string::const_iterator>", "std::smatch"},
+    {"std::linear_congruential_engine<unsigned long, 16807, 0, 2147483647>", "std::minstd_rand0"},
+    {"std::linear_congruential_engine<unsigned long, 48271, 0, 2147483647>", "std::minstd_rand"},
+    {"std::mersenne_twister_engine<unsigned long, 32, 624, 397, 31, 2567483615, 11, 4294967295, "
+     "7, 2636928640, 15, 4022730752, 18, 1812433253>",
+     "std::mt19937"},
+    {"std::mersenne_twister_engine<unsigned long, 64, 312, 156, 31, 13043109905998158313, 29, "
+     "6148914691236517205, 17, 8202884508482404352, 37, 18444473444759240704, 43, "
+     "6364136223846793005>",
+     "std::mt19937_64"},
+    {"boost::property_tree::basic_ptree<std::string, std::string, std::less<std::string>>",
+     "boost::property_tree::ptree"},
+};
+
+// nlohmann::basic_json with all its defaults has another name; "" for other arguments.
+ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
+    const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
     const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
-    if (!rest.starts_with(start)) return {};
-    rest.remove_prefix(start.size());
+    if (!arguments.starts_with(start)) return {};
+    arguments.remove_prefix(start.size());
     constexpr text usual =
         "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
         "nlohmann::adl_serializer, std::vector<unsigned char>";
-    if (!rest.starts_with(usual)) return {};
-    rest.remove_prefix(usual.size());
-    if (rest != ">" && rest != ", void>") return {};
+    if (!arguments.starts_with(usual)) return {};
+    arguments.remove_prefix(usual.size());
+    if (arguments != ">" && arguments != ", void>") return {};
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
+// The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
+// or one that does not show which container it belongs to.
+ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+    if (!name.ends_with("terator") || arguments.empty()) return {};
+    text pointer = arguments.back();
+    text container;
+    if (name == "__gnu_cxx::__normal_iterator") {
+        container = pointer.starts_with("std::") ? pointer : text{};
+        pointer = arguments[0];
+    } else if (is_listed(name, "std::_List_iterator std::_List_const_iterator")) {
+        container = joined(memory, "std::list<", arguments[0], ">");
+        pointer = {};
+    } else if (name == "std::_Deque_iterator") {
+        container = joined(memory, "std::deque<", arguments[0], ">");
+    }
+    if (container.empty()) return {};
+    const bool is_const =
+        name.contains("const") || pointer.ends_with(" const*") ||
+        (pointer.starts_with("const ") && pointer.find('*') + 1 == pointer.size());
+    return joined(memory, container, is_const ? "::const_iterator" : "::iterator");
+}
+
+// The common name of a template with exactly these arguments; "" if there is none.
+ALLOCSCOPE_INLINE text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text templates =
+        "std::chrono::duration std::chrono::time_point std::match_results "
+        "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "
+        "boost::property_tree::basic_ptree";
+    if (!is_listed(name, templates)) return alias_of_iterator(memory, name, arguments);
+    text_out type{memory};
+    type << name;
+    write_list(type, '<', arguments, '>');
+    for (const common_name& known : common_names) {
+        if (type.view() == known.type) return known.name;
+    }
+    const bool is_json = name.starts_with("nlohmann::");
+    return is_json ? alias_of_json(type.view().substr(name.size())) : text{};
 }
 
 // Appends `arguments`, which are already pretty, to `out`, which ends with the qualified name of
@@ -19895,8 +19965,17 @@ private:
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
         }
-        to.out << without_literal_suffix(word);
+        const bool is_scope = !continues_name && type_.substr(behind).starts_with("::");
+        to.out << (is_scope ? without_version(word) : without_literal_suffix(word));
         at_ = behind;
+    }
+
+    // "icu" for "icu_72": the namespace has an alias, which people write.
+    static ALLOCSCOPE_INLINE text without_version(text word) noexcept {
+        const text start = listed_start(word, "icu_ xercesc_ xalanc_");
+        const bool is_versioned =
+            !start.empty() && word.find_first_not_of("0123456789_", start.size()) == no_position;
+        return is_versioned ? start.substr(0, start.size() - 1) : word;
     }
 
     // Words that are not names: qualifiers, `struct`, and the words of built-in types.
@@ -19954,9 +20033,10 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        const bool is_version = word.starts_with("v") && word.size() > 1 &&
-                                word.find_first_not_of("0123456789", 1) == no_position;
-        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::")) {
+            return word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+        }
+        if (name == "tbb::") return is_listed(word, "detail d0 d1 d2 r1");
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
@@ -19996,11 +20076,38 @@ private:
         return true;
     }
 
+    // Demanglers write template arguments of small types as "(unsigned char)7" and "(char)120";
+    // people write 7 and 'x'.
+    ALLOCSCOPE_INLINE bool small_value(written& to) {
+        const std::size_t begin = skip_brackets(type_, at_);
+        if (begin == no_position) return false;
+        const text of = type_.substr(at_ + 1, begin - at_ - 2);
+        const bool is_number = of == "short" || of.ends_with(" short") || of.ends_with(" char");
+        if (!is_number && of != "char") return false;
+        std::size_t end = type_.find_first_not_of("-0123456789", begin);
+        if (end == no_position) end = type_.size();
+        const text digits = type_.substr(begin, end - begin);
+        if (digits.empty()) return false;
+        if (is_number) {
+            to.out << digits;
+        } else {
+            int code = 0;
+            for (const char digit : digits) code = code * 10 + (digit - '0');
+            if (digits.size() > 3 || code < ' ' || code > '~' || code == '\'' || code == '\\') {
+                return false;
+            }
+            to.out << '\'' << static_cast<char>(code) << '\'';
+        }
+        at_ = end;
+        return true;
+    }
+
     void parentheses(written& to, int depth) {
         if (is_next(anonymous_namespace)) {
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        if (depth > 0 && to.out.empty() && small_value(to)) return;
         // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
@@ -22239,6 +22346,7 @@ struct named_type {
     text qualified;           // with its scopes; "" if one of these is a function or a template
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
+    std::size_t defaults = 0;  // how many of its last template arguments are the defaults
 };
 
 class type_names {
@@ -22303,7 +22411,8 @@ private:
     struct open_scope {
         std::int64_t depth = 0;
         text name;
-        bool is_named = true;  // whether a name in it can be spelled
+        bool is_named = true;        // whether a name in it can be spelled
+        named_type* type = nullptr;  // if it is a class
     };
 
     // A unit, and the partial units that it imports, each once.
@@ -22372,19 +22481,38 @@ private:
         return true;
     }
 
-    void add(arena& memory, text own, const named_type& type) {
+    // Returns the new entry; null if there is an equal one.
+    named_type* add(arena& memory, text own, const named_type& type) {
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
             if (at->qualified == type.qualified && at->whole == type.whole &&
                 at->bytes == type.bytes) {
-                return;
+                return nullptr;
             }
             ++looked_at;
         }
         named_type* kept = memory.make<named_type>(type);
         kept->next = known.value;
         known.value = kept;
+        return kept;
+    }
+
+    // Whether the argument of a template parameter is the default.
+    static ALLOCSCOPE_INLINE bool is_default(entry_walker& walker) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        bool is_flagged = false;
+        while (walker.next_value(name, value)) {
+            is_flagged = is_flagged || name == detail::dwarf::at_default_value;
+        }
+        return is_flagged;
+    }
+
+    static ALLOCSCOPE_INLINE bool is_template_parameter(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_template_type_parameter ||
+               tag == detail::dwarf::tag_template_value_parameter ||
+               tag == detail::dwarf::tag_template_template_parameter;
     }
 
     table<text, const named_type*> names_;
@@ -22415,6 +22543,10 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         }
         const std::uint16_t tag = shape->tag;
         if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+        if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
+            open.back().depth + 1 == walker.depth()) {
+            open.back().type->defaults += is_default(walker) ? 1U : 0U;
+        }
         if (!shape->opens_scope && !shape->names_type) continue;
         const std::int64_t depth = walker.depth();
         if (shape->opens_scope) {
@@ -22437,14 +22569,15 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         const text own =
             is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+        named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {
             if (outer.is_named) type.qualified = qualified;
-            add(memory, own, type);
+            kept = add(memory, own, type);
         }
         if (!is_scope) continue;
         const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
                               tag != detail::dwarf::tag_subprogram;
-        open.push_back({depth, qualified, is_named});
+        open.push_back({depth, qualified, is_named, kept});
     }
 }
 
@@ -25939,14 +26072,17 @@ private:
         return is_own && arguments.size() == count ? arguments[before] : text{};
     }
 
-    bool is_parameter(text word) const {
-        for (const template_header* header : headers_) {
-            for (const text parameter : header->parameters) {
-                if (parameter == word) return true;
+    // The innermost header with this parameter; null: there is none.
+    const template_header* header_of(text word) const {
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            for (const text parameter : headers_[i - 1]->parameters) {
+                if (parameter == word) return headers_[i - 1];
             }
         }
-        return false;
+        return nullptr;
     }
+
+    bool is_parameter(text word) const { return header_of(word) != nullptr; }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
     // certain, or does not depend on the template. `at` may move past members after the name.
@@ -25982,10 +26118,8 @@ private:
         }
         if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
         asked_name wanted = asked_name::type;
-        if (is_parameter(file_.text_at(at))) {
-            for (const template_header* header : headers_) {
-                if (!header->shows_arguments) return {};
-            }
+        if (const template_header* header = header_of(file_.text_at(at))) {
+            if (!header->shows_arguments) return {};
             if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
             wanted = asked_name::parameter;
         }
@@ -26015,9 +26149,7 @@ private:
     // parameter is a pack, and all its arguments are wanted.
     text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
-        for (const template_header* outer : headers_) {
-            if (!outer->shows_arguments) return {};
-        }
+        if (!headers_[header]->shows_arguments) return {};
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const std::size_t count = headers_[header]->parameters.size();
@@ -26253,6 +26385,43 @@ private:
     table<question, symbolize::size_fit> fits_{memory_};
 };
 
+// The types that the unit of an address describes; null: nothing is known.
+inline const symbolize::type_names* described_types_at(symbolize::symbolizer& symbols,
+                                                       const named_stack& stack,
+                                                       std::uintptr_t address) {
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, address, is_certain);
+    return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+}
+
+// A type as rows print it, for each type and each unit that was asked about it.
+class short_types {
+public:
+    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
+
+    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
+    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
+        return types_.insert({&known, type}).value;
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+
+        friend bool operator==(const question& a, const question& b) noexcept {
+            return a.known == b.known && a.type == b.type;
+        }
+        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
+            const std::uint64_t hash =
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
+            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
+        }
+    };
+
+    table<question, const char*> types_;
+};
+
 // Whether a block can be one object of a type, according to the debug information of an address's
 // unit.
 struct described_sizes {
@@ -26261,9 +26430,7 @@ struct described_sizes {
     known_sizes& sizes;
 
     const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
-        bool is_certain = true;
-        const met_module* home = home_of_address(stack, address, is_certain);
-        return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+        return described_types_at(symbols, stack, address);
     }
 
     ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
@@ -27434,7 +27601,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
         const text outer = frames[++at].function;
-        if (outer != function && names.of(outer).plain == names.of(function).plain) return true;
+        const read_name& inner = names.of(function);
+        const read_name& caller = names.of(outer);
+        // Functions that differ in their parameters only are different functions.
+        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole) return true;
         function = outer;
     }
     return false;
@@ -28062,9 +28232,10 @@ inline bool is_installed(text path) noexcept {
 // A folder that holds other people's code, wherever it is.
 ALLOCSCOPE_INLINE bool is_library_folder(text name) noexcept {
     return is_listed(name,
-                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
-                     "vendored external externals extern subprojects node_modules _deps "
-                     "vcpkg_installed .conan .conan2");
+                     "third_party third-party thirdparty ThirdParty 3rd_party 3rd-party 3rdparty "
+                     "vendor Vendor vendored external External externals extern deps "
+                     "dependencies Dependencies contrib submodules subprojects node_modules "
+                     "site-packages _deps vcpkg vcpkg_installed .conan .conan2 .cache .local");
 }
 
 // `own_folder` ends with a slash; "" when it is not known.
@@ -28450,6 +28621,118 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_ONLY_NEW_HPP
 
+// short_type.hpp - drops the template arguments that the debug information says are the defaults.
+
+#ifndef ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
+#define ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where the qualified name begins that ends at `end`.
+inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
+    while (end > 0 && (is_name_character(type[end - 1]) || type[end - 1] == ':')) --end;
+    return end;
+}
+
+// Whether there is a template that is not the standard library's.
+ALLOCSCOPE_INLINE bool may_have_defaults(text type) noexcept {
+    for (std::size_t at = type.find('<'); at != no_position; at = type.find('<', at + 1)) {
+        const std::size_t begin = begin_of_path(type, at);
+        if (begin != at && !type.substr(begin).starts_with("std::")) return true;
+    }
+    return false;
+}
+
+// What `argument`, an argument of the class with the arguments `shown`, is in the class with
+// `others`: "pool<int>" is "pool<char>" if an `int` before it is a `char` there. A whole argument
+// stays as it is, and so does a number: in matrix<double, 3, 3> the 3 need not mean the other one.
+ALLOCSCOPE_INLINE text as_argument_of(arena& memory, text argument, const list<text>& shown,
+                                      const list<text>& others, std::size_t before) {
+    text_out out{memory};
+    std::size_t at = 0;
+    while (at < argument.size()) {
+        const bool is_digit = argument[at] >= '0' && argument[at] <= '9';
+        const bool begins = at != 0 && !is_digit && begin_of_path(argument, at) == at;
+        std::size_t found = before;
+        for (std::size_t i = 0; begins && i < before; ++i) {
+            const std::size_t behind = at + shown[i].size();
+            const bool ends = argument.substr(at).starts_with(shown[i]) &&
+                              (behind == argument.size() || !is_name_character(argument[behind]));
+            if (ends && (found == before || shown[i].size() > shown[found].size())) found = i;
+        }
+        if (found == before) {
+            out << argument[at++];
+        } else {
+            out << others[found];
+            at += shown[found].size();
+        }
+    }
+    return out.view();
+}
+
+// How many of the last arguments of a class are defaults. `path` is its name without arguments.
+// g++ does not note it at every class: another one of the same template shows what the default is.
+ALLOCSCOPE_INLINE std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
+                                             const type_names& known) {
+    const std::size_t colon = path.rfind(':');
+    const text own = path.substr(colon == no_position ? 0 : colon + 1);
+    std::size_t most = 0;
+    int left = 8;  // of the classes that are compared
+    for (const named_type* each = known.all(own); each != nullptr && left > 0; each = each->next) {
+        if (each->defaults <= most) continue;
+        --left;
+        const auto printed = [&](text type) {
+            return without_unnamed_namespaces(memory, pretty_type(memory, type));
+        };
+        const bool may_be_other = !each->qualified.empty() && each->qualified != path;
+        if (may_be_other && printed(each->qualified) != path) continue;
+        const list<text> shown = split_arguments(memory, printed(each->whole).substr(own.size()));
+        std::size_t count = 0;
+        while (shown.size() == arguments.size() && count < each->defaults &&
+               count < arguments.size()) {
+            const std::size_t at = arguments.size() - count - 1;
+            if (as_argument_of(memory, shown[at], shown, arguments, at) != arguments[at]) break;
+            ++count;
+        }
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+// `type` must be pretty, and without unnamed namespaces.
+inline text without_defaults(arena& memory, text type, const type_names& known, int depth = 0) {
+    if (depth > max_type_depth) return type;
+    text_out out{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        const std::size_t begin = begin_of_path(type, at);
+        const std::size_t behind = type[at] == '<' && begin != at ? skip_brackets(type, at) : 0;
+        if (behind == no_position) return type;
+        if (behind == 0) {
+            out << type[at++];
+            continue;
+        }
+        list<text> arguments = split_arguments(memory, type.substr(at, behind - at));
+        if (!type.substr(begin).starts_with("std::")) {
+            std::size_t dropped =
+                count_defaults(memory, type.substr(begin, at - begin), arguments, known);
+            for (; dropped != 0; --dropped) arguments.pop_back();
+        }
+        for (text& each : arguments) each = without_defaults(memory, each, known, depth + 1);
+        write_list(out, '<', arguments, '>');
+        at = behind;
+    }
+    return out.view();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
+
 // stack_namer.hpp - finds the names of a stack: its frames, its place and its type.
 
 #ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
@@ -28497,7 +28780,7 @@ public:
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         const char* name = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
-        stack.type = answer.is_known() ? texts_.printed_type(name) : named_stack::no_type;
+        stack.type = answer.is_known() ? printed_type(stack, name) : named_stack::no_type;
         stack.kept_answer = answer.candidate.empty()
                                 ? name
                                 : texts_.keep(joined(scratch_, name, "\n", answer.candidate));
@@ -28519,6 +28802,7 @@ public:
         names_.clear();
         addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
         last_ = list<met_address*>{meanwhile_};
+        short_types_ = short_types{meanwhile_};
         meanwhile_.release();
     }
 
@@ -28774,6 +29058,20 @@ private:
                    owners[folded_at_]->location->module.data();
     }
 
+    // `name` is a text of the book.
+    const char* printed_type(const named_stack& stack, const char* name) {
+        const char* const whole = texts_.printed_type(name);
+        if (!symbolize::may_have_defaults(whole)) return whole;
+        const symbolize::type_names* known =
+            described_types_at(symbols_, stack, stack.asking_address());
+        if (known == nullptr) return whole;
+        const char*& type = short_types_.of(*known, whole);
+        if (type == nullptr) {
+            type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
+        }
+        return type;
+    }
+
     void find_type(named_stack& stack, const list<code_frame>& frames,
                    const list<const met_address*>& owners, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
@@ -28810,7 +29108,8 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    std::size_t folded_at_ = no_frame;     // its frame that stands for another function
+    short_types short_types_{meanwhile_};
+    std::size_t folded_at_ = no_frame;  // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text

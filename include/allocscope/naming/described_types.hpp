@@ -90,6 +90,43 @@ private:
     table<question, symbolize::size_fit> fits_{memory_};
 };
 
+// The types that the unit of an address describes; null: nothing is known.
+inline const symbolize::type_names* described_types_at(symbolize::symbolizer& symbols,
+                                                       const named_stack& stack,
+                                                       std::uintptr_t address) {
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, address, is_certain);
+    return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+}
+
+// A type as rows print it, for each type and each unit that was asked about it.
+class short_types {
+public:
+    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
+
+    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
+    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
+        return types_.insert({&known, type}).value;
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+
+        friend bool operator==(const question& a, const question& b) noexcept {
+            return a.known == b.known && a.type == b.type;
+        }
+        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
+            const std::uint64_t hash =
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
+            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
+        }
+    };
+
+    table<question, const char*> types_;
+};
+
 // Whether a block can be one object of a type, according to the debug information of an address's
 // unit.
 struct described_sizes {
@@ -98,9 +135,7 @@ struct described_sizes {
     known_sizes& sizes;
 
     const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
-        bool is_certain = true;
-        const met_module* home = home_of_address(stack, address, is_certain);
-        return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+        return described_types_at(symbols, stack, address);
     }
 
     ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,

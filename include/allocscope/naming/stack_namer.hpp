@@ -36,6 +36,7 @@
 #include <allocscope/types/module_rule.hpp>
 #include <allocscope/types/only_new.hpp>
 #include <allocscope/types/read_names.hpp>
+#include <allocscope/types/short_type.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
@@ -85,7 +86,7 @@ public:
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         const char* name = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
-        stack.type = answer.is_known() ? texts_.printed_type(name) : named_stack::no_type;
+        stack.type = answer.is_known() ? printed_type(stack, name) : named_stack::no_type;
         stack.kept_answer = answer.candidate.empty()
                                 ? name
                                 : texts_.keep(joined(scratch_, name, "\n", answer.candidate));
@@ -107,6 +108,7 @@ public:
         names_.clear();
         addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
         last_ = list<met_address*>{meanwhile_};
+        short_types_ = short_types{meanwhile_};
         meanwhile_.release();
     }
 
@@ -362,6 +364,20 @@ private:
                    owners[folded_at_]->location->module.data();
     }
 
+    // `name` is a text of the book.
+    const char* printed_type(const named_stack& stack, const char* name) {
+        const char* const whole = texts_.printed_type(name);
+        if (!symbolize::may_have_defaults(whole)) return whole;
+        const symbolize::type_names* known =
+            described_types_at(symbols_, stack, stack.asking_address());
+        if (known == nullptr) return whole;
+        const char*& type = short_types_.of(*known, whole);
+        if (type == nullptr) {
+            type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
+        }
+        return type;
+    }
+
     void find_type(named_stack& stack, const list<code_frame>& frames,
                    const list<const met_address*>& owners, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
@@ -398,7 +414,8 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    std::size_t folded_at_ = no_frame;     // its frame that stands for another function
+    short_types short_types_{meanwhile_};
+    std::size_t folded_at_ = no_frame;  // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text

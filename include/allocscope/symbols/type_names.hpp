@@ -42,6 +42,7 @@ struct named_type {
     text qualified;           // with its scopes; "" if one of these is a function or a template
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
+    std::size_t defaults = 0;  // how many of its last template arguments are the defaults
 };
 
 class type_names {
@@ -106,7 +107,8 @@ private:
     struct open_scope {
         std::int64_t depth = 0;
         text name;
-        bool is_named = true;  // whether a name in it can be spelled
+        bool is_named = true;        // whether a name in it can be spelled
+        named_type* type = nullptr;  // if it is a class
     };
 
     // A unit, and the partial units that it imports, each once.
@@ -175,19 +177,38 @@ private:
         return true;
     }
 
-    void add(arena& memory, text own, const named_type& type) {
+    // Returns the new entry; null if there is an equal one.
+    named_type* add(arena& memory, text own, const named_type& type) {
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
             if (at->qualified == type.qualified && at->whole == type.whole &&
                 at->bytes == type.bytes) {
-                return;
+                return nullptr;
             }
             ++looked_at;
         }
         named_type* kept = memory.make<named_type>(type);
         kept->next = known.value;
         known.value = kept;
+        return kept;
+    }
+
+    // Whether the argument of a template parameter is the default.
+    static ALLOCSCOPE_INLINE bool is_default(entry_walker& walker) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        bool is_flagged = false;
+        while (walker.next_value(name, value)) {
+            is_flagged = is_flagged || name == detail::dwarf::at_default_value;
+        }
+        return is_flagged;
+    }
+
+    static ALLOCSCOPE_INLINE bool is_template_parameter(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_template_type_parameter ||
+               tag == detail::dwarf::tag_template_value_parameter ||
+               tag == detail::dwarf::tag_template_template_parameter;
     }
 
     table<text, const named_type*> names_;
@@ -218,6 +239,10 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         }
         const std::uint16_t tag = shape->tag;
         if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+        if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
+            open.back().depth + 1 == walker.depth()) {
+            open.back().type->defaults += is_default(walker) ? 1U : 0U;
+        }
         if (!shape->opens_scope && !shape->names_type) continue;
         const std::int64_t depth = walker.depth();
         if (shape->opens_scope) {
@@ -240,14 +265,15 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         const text own =
             is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+        named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {
             if (outer.is_named) type.qualified = qualified;
-            add(memory, own, type);
+            kept = add(memory, own, type);
         }
         if (!is_scope) continue;
         const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
                               tag != detail::dwarf::tag_subprogram;
-        open.push_back({depth, qualified, is_named});
+        open.push_back({depth, qualified, is_named, kept});
     }
 }
 

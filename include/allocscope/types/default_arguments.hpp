@@ -82,6 +82,11 @@ constexpr default_rule default_rules[] = {
     {"stack", 1, {"std::deque<$0>"}, false},
     {"queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
+    {"less", 0, {"void"}, false},
+    {"greater", 0, {"void"}, false},
+    {"equal_to", 0, {"void"}, false},
+    {"ratio", 1, {"1"}, false},
+    {"chrono::duration", 1, {"std::ratio<1>"}, false},
 };
 
 inline const default_rule* find_default_rule(text name) noexcept {
@@ -159,28 +164,91 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
-// The common name of a template outside of namespace std with exactly these arguments; "" if there
-// is none.
-inline text alias_of(arena& memory, text name, const list<text>& arguments) {
-    constexpr text name_of_tree = "boost::property_tree::ptree";
-    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
-    text_out all{memory};
-    write_list(all, '<', arguments, '>');
-    text rest = all.view();
-    if (name == "boost::property_tree::basic_ptree") {
-        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
-    }
-    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+// Types that people call by another name.
+struct common_name {
+    text type;
+    text name;
+};
+
+constexpr common_name common_names[] = {
+    {"std::chrono::duration<long>", "std::chrono::seconds"},
+    {"std::chrono::duration<long, std::ratio<1, 1000>>", "std::chrono::milliseconds"},
+    {"std::chrono::duration<long, std::ratio<1, 1000000>>", "std::chrono::microseconds"},
+    {"std::chrono::duration<long, std::ratio<1, 1000000000>>", "std::chrono::nanoseconds"},
+    {"std::chrono::duration<long, std::ratio<60>>", "std::chrono::minutes"},
+    {"std::chrono::duration<long, std::ratio<3600>>", "std::chrono::hours"},
+    {"std::chrono::duration<long, std::ratio<86400>>", "std::chrono::days"},
+    {"std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>",
+     "std::chrono::system_clock::time_point"},
+    {"std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>",
+     "std::chrono::steady_clock::time_point"},
+    {"std::match_results<const char*>", "std::cmatch"},
+    {"std::match_results<std::string::const_iterator>", "std::smatch"},
+    {"std::linear_congruential_engine<unsigned long, 16807, 0, 2147483647>", "std::minstd_rand0"},
+    {"std::linear_congruential_engine<unsigned long, 48271, 0, 2147483647>", "std::minstd_rand"},
+    {"std::mersenne_twister_engine<unsigned long, 32, 624, 397, 31, 2567483615, 11, 4294967295, "
+     "7, 2636928640, 15, 4022730752, 18, 1812433253>",
+     "std::mt19937"},
+    {"std::mersenne_twister_engine<unsigned long, 64, 312, 156, 31, 13043109905998158313, 29, "
+     "6148914691236517205, 17, 8202884508482404352, 37, 18444473444759240704, 43, "
+     "6364136223846793005>",
+     "std::mt19937_64"},
+    {"boost::property_tree::basic_ptree<std::string, std::string, std::less<std::string>>",
+     "boost::property_tree::ptree"},
+};
+
+// nlohmann::basic_json with all its defaults has another name; "" for other arguments.
+ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
+    const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
     const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
-    if (!rest.starts_with(start)) return {};
-    rest.remove_prefix(start.size());
+    if (!arguments.starts_with(start)) return {};
+    arguments.remove_prefix(start.size());
     constexpr text usual =
         "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
         "nlohmann::adl_serializer, std::vector<unsigned char>";
-    if (!rest.starts_with(usual)) return {};
-    rest.remove_prefix(usual.size());
-    if (rest != ">" && rest != ", void>") return {};
+    if (!arguments.starts_with(usual)) return {};
+    arguments.remove_prefix(usual.size());
+    if (arguments != ">" && arguments != ", void>") return {};
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
+// The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
+// or one that does not show which container it belongs to.
+ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+    if (!name.ends_with("terator") || arguments.empty()) return {};
+    text pointer = arguments.back();
+    text container;
+    if (name == "__gnu_cxx::__normal_iterator") {
+        container = pointer.starts_with("std::") ? pointer : text{};
+        pointer = arguments[0];
+    } else if (is_listed(name, "std::_List_iterator std::_List_const_iterator")) {
+        container = joined(memory, "std::list<", arguments[0], ">");
+        pointer = {};
+    } else if (name == "std::_Deque_iterator") {
+        container = joined(memory, "std::deque<", arguments[0], ">");
+    }
+    if (container.empty()) return {};
+    const bool is_const =
+        name.contains("const") || pointer.ends_with(" const*") ||
+        (pointer.starts_with("const ") && pointer.find('*') + 1 == pointer.size());
+    return joined(memory, container, is_const ? "::const_iterator" : "::iterator");
+}
+
+// The common name of a template with exactly these arguments; "" if there is none.
+ALLOCSCOPE_INLINE text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text templates =
+        "std::chrono::duration std::chrono::time_point std::match_results "
+        "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "
+        "boost::property_tree::basic_ptree";
+    if (!is_listed(name, templates)) return alias_of_iterator(memory, name, arguments);
+    text_out type{memory};
+    type << name;
+    write_list(type, '<', arguments, '>');
+    for (const common_name& known : common_names) {
+        if (type.view() == known.type) return known.name;
+    }
+    const bool is_json = name.starts_with("nlohmann::");
+    return is_json ? alias_of_json(type.view().substr(name.size())) : text{};
 }
 
 // Appends `arguments`, which are already pretty, to `out`, which ends with the qualified name of

@@ -42,9 +42,10 @@ inline bool is_installed(text path) noexcept {
 // A folder that holds other people's code, wherever it is.
 ALLOCSCOPE_INLINE bool is_library_folder(text name) noexcept {
     return is_listed(name,
-                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
-                     "vendored external externals extern subprojects node_modules _deps "
-                     "vcpkg_installed .conan .conan2");
+                     "third_party third-party thirdparty ThirdParty 3rd_party 3rd-party 3rdparty "
+                     "vendor Vendor vendored external External externals extern deps "
+                     "dependencies Dependencies contrib submodules subprojects node_modules "
+                     "site-packages _deps vcpkg vcpkg_installed .conan .conan2 .cache .local");
 }
 
 // `own_folder` ends with a slash; "" when it is not known.

@@ -228,8 +228,17 @@ private:
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
         }
-        to.out << without_literal_suffix(word);
+        const bool is_scope = !continues_name && type_.substr(behind).starts_with("::");
+        to.out << (is_scope ? without_version(word) : without_literal_suffix(word));
         at_ = behind;
+    }
+
+    // "icu" for "icu_72": the namespace has an alias, which people write.
+    static ALLOCSCOPE_INLINE text without_version(text word) noexcept {
+        const text start = listed_start(word, "icu_ xercesc_ xalanc_");
+        const bool is_versioned =
+            !start.empty() && word.find_first_not_of("0123456789_", start.size()) == no_position;
+        return is_versioned ? start.substr(0, start.size() - 1) : word;
     }
 
     // Words that are not names: qualifiers, `struct`, and the words of built-in types.
@@ -287,9 +296,10 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        const bool is_version = word.starts_with("v") && word.size() > 1 &&
-                                word.find_first_not_of("0123456789", 1) == no_position;
-        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::")) {
+            return word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+        }
+        if (name == "tbb::") return is_listed(word, "detail d0 d1 d2 r1");
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
@@ -329,11 +339,38 @@ private:
         return true;
     }
 
+    // Demanglers write template arguments of small types as "(unsigned char)7" and "(char)120";
+    // people write 7 and 'x'.
+    ALLOCSCOPE_INLINE bool small_value(written& to) {
+        const std::size_t begin = skip_brackets(type_, at_);
+        if (begin == no_position) return false;
+        const text of = type_.substr(at_ + 1, begin - at_ - 2);
+        const bool is_number = of == "short" || of.ends_with(" short") || of.ends_with(" char");
+        if (!is_number && of != "char") return false;
+        std::size_t end = type_.find_first_not_of("-0123456789", begin);
+        if (end == no_position) end = type_.size();
+        const text digits = type_.substr(begin, end - begin);
+        if (digits.empty()) return false;
+        if (is_number) {
+            to.out << digits;
+        } else {
+            int code = 0;
+            for (const char digit : digits) code = code * 10 + (digit - '0');
+            if (digits.size() > 3 || code < ' ' || code > '~' || code == '\'' || code == '\\') {
+                return false;
+            }
+            to.out << '\'' << static_cast<char>(code) << '\'';
+        }
+        at_ = end;
+        return true;
+    }
+
     void parentheses(written& to, int depth) {
         if (is_next(anonymous_namespace)) {
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        if (depth > 0 && to.out.empty() && small_value(to)) return;
         // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&

@@ -348,14 +348,17 @@ private:
         return is_own && arguments.size() == count ? arguments[before] : text{};
     }
 
-    bool is_parameter(text word) const {
-        for (const template_header* header : headers_) {
-            for (const text parameter : header->parameters) {
-                if (parameter == word) return true;
+    // The innermost header with this parameter; null: there is none.
+    const template_header* header_of(text word) const {
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            for (const text parameter : headers_[i - 1]->parameters) {
+                if (parameter == word) return headers_[i - 1];
             }
         }
-        return false;
+        return nullptr;
     }
+
+    bool is_parameter(text word) const { return header_of(word) != nullptr; }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
     // certain, or does not depend on the template. `at` may move past members after the name.
@@ -391,10 +394,8 @@ private:
         }
         if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
         asked_name wanted = asked_name::type;
-        if (is_parameter(file_.text_at(at))) {
-            for (const template_header* header : headers_) {
-                if (!header->shows_arguments) return {};
-            }
+        if (const template_header* header = header_of(file_.text_at(at))) {
+            if (!header->shows_arguments) return {};
             if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
             wanted = asked_name::parameter;
         }
@@ -424,9 +425,7 @@ private:
     // parameter is a pack, and all its arguments are wanted.
     text argument(std::size_t header, std::size_t index, bool is_expanded) const {
         if (headers_.size() != instantiated_.size()) return {};
-        for (const template_header* outer : headers_) {
-            if (!outer->shows_arguments) return {};
-        }
+        if (!headers_[header]->shows_arguments) return {};
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const std::size_t count = headers_[header]->parameters.size();

@@ -218,7 +218,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
         const text outer = frames[++at].function;
-        if (outer != function && names.of(outer).plain == names.of(function).plain) return true;
+        const read_name& inner = names.of(function);
+        const read_name& caller = names.of(outer);
+        // Functions that differ in their parameters only are different functions.
+        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole) return true;
         function = outer;
     }
     return false;

@@ -30,7 +30,10 @@ TEST_CASE("library_files: where packages put headers, and copies of other people
           "/nix/store/abc-json/include/json.hpp", "/opt/vendor_kit/include/kit.h",
           "/usr/include/../include/x.h", "/home/me/shop/third_party/json.hpp",
           "/home/me/shop/build/_deps/json-src/json.hpp", "third_party/json.hpp",
-          "../vendor/json.hpp", "/home/me/.conan2/p/x/json.hpp",
+          "../vendor/json.hpp", "/home/me/.conan2/p/x/json.hpp", "/home/me/game/ThirdParty/a.hpp",
+          "/home/me/shop/deps/json/json.hpp", "/home/me/vcpkg/installed/x64-linux/include/a.hpp",
+          "/home/me/.cache/CPM/json/json.hpp", "/home/me/.local/include/json.hpp",
+          "/home/me/venv/lib/python3.11/site-packages/pybind11/include/pybind11/cast.h",
           "/home/me/shop/build/../external/json/json.hpp"}) {
         CAPTURE(std::string{file});
         CHECK(is_library_file(file));
@@ -38,11 +41,11 @@ TEST_CASE("library_files: where packages put headers, and copies of other people
 }
 
 TEST_CASE("library_files: everything else is the user's") {
-    for (const char* file :
-         {"/home/me/shop/src/cart.cpp", "/home/me/shop/include/shop/cart.hpp", "/usr/src/app/a.cpp",
-          "/opt/shop/src/cart.cpp", "src/cart.cpp", "cart.cpp", "", "/home/me/external.cpp",
-          "/home/me/third_party.hpp", "/home/me/my_third_party/a.cpp",
-          "/usr/include/../../home/me/a.cpp", "/home/me/usr/include/a.hpp"}) {
+    for (const char* file : {"/home/me/shop/src/cart.cpp", "/home/me/shop/include/shop/cart.hpp",
+                             "/usr/src/app/a.cpp", "/opt/shop/src/cart.cpp", "src/cart.cpp",
+                             "cart.cpp", "", "/home/me/external.cpp", "/home/me/third_party.hpp",
+                             "/home/me/shop/contributors/a.cpp", "/home/me/my_third_party/a.cpp",
+                             "/usr/include/../../home/me/a.cpp", "/home/me/usr/include/a.hpp"}) {
         CAPTURE(std::string{file});
         CHECK_FALSE(is_library_file(file));
     }

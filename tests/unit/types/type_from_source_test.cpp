@@ -275,6 +275,13 @@ TEST_CASE("type_from_source: a parameter that cannot be told is not guessed") {
     CHECK(type_at_mark(partial, "pool<int*>::grab()") == "?");
     const char* outside = "template <class T> T* pool<T*>::grab() { return @new T(); }";
     CHECK(type_at_mark(outside, "pool<int*>::grab()") == "?");
+    const char* own = "template <class R, class... A> struct call<R(A...)> { template <class F> ";
+    const std::string constructor = std::string(own) + "call(F f) : p(@new held<F>(f)) {} };";
+    CHECK(type_at_mark(constructor, "call<void(int)>::call<user>(user)") == "held<user>");
+    const std::string hidden_result = std::string(own) + "void set(F f) { @new held<R>; } };";
+    CHECK(type_at_mark(hidden_result, "void call<void(int)>::set<user>(user)") == "?");
+    const char* full = "template <> struct pool<int> { template <class U> U* f() { @new U; } };";
+    CHECK(type_at_mark(full, "char* pool<int>::f<char>()") == "char");
     const char* pack = "template <class... T> void f() { g(@new T...); }";
     CHECK(type_at_mark(pack, "void f<int, char>()") == "?");
     const char* alias = "template <class T> struct a<T*> { using of = T; void f() { @new of; } };";

@@ -124,6 +124,15 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
     CHECK(types.name_type({other, user, folded}).name == "app::a");
 }
 
+TEST_CASE("type_ladder: an overload of the same instantiation is not a folded function") {
+    const source_of_lines file{"template <class T> void bag<T>::fill() { p = new T; }"};
+    ladder types;
+    code_frame inner = frame("bag<int>::fill()", file.path(), 1, 46);
+    inner.is_inlined = true;
+    CHECK(types.name_type({inner, frame("bag<int>::fill(int)", file.path(), 1, 1)}).name == "int");
+    CHECK(types.name_type({inner, frame("bag<long>::fill()", file.path(), 1, 1)}).name == "?");
+}
+
 TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
     const source_of_lines file{"auto* w = new widget;"};
     ladder types;

@@ -1,0 +1,135 @@
+// short_type.hpp - drops the template arguments that the debug information says are the defaults.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by naming/stack_namer.hpp, for the types that rows print
+// Threads:  any
+// Memory:   of the given arena
+//
+// Compilers note at each class which of its template arguments are those that the template has by
+// default. pretty_type knows that for the standard library only.
+//
+//     app::bag<int, std::allocator<int>>      app::bag<int>, if that is the default
+//     std::vector<app::bag<int, app::pool>>   unchanged
+
+#ifndef ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
+#define ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/symbols/type_names.hpp>
+#include <allocscope/types/default_arguments.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/pretty_type.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where the qualified name begins that ends at `end`.
+inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
+    while (end > 0 && (is_name_character(type[end - 1]) || type[end - 1] == ':')) --end;
+    return end;
+}
+
+// Whether there is a template that is not the standard library's.
+ALLOCSCOPE_INLINE bool may_have_defaults(text type) noexcept {
+    for (std::size_t at = type.find('<'); at != no_position; at = type.find('<', at + 1)) {
+        const std::size_t begin = begin_of_path(type, at);
+        if (begin != at && !type.substr(begin).starts_with("std::")) return true;
+    }
+    return false;
+}
+
+// What `argument`, an argument of the class with the arguments `shown`, is in the class with
+// `others`: "pool<int>" is "pool<char>" if an `int` before it is a `char` there. A whole argument
+// stays as it is, and so does a number: in matrix<double, 3, 3> the 3 need not mean the other one.
+ALLOCSCOPE_INLINE text as_argument_of(arena& memory, text argument, const list<text>& shown,
+                                      const list<text>& others, std::size_t before) {
+    text_out out{memory};
+    std::size_t at = 0;
+    while (at < argument.size()) {
+        const bool is_digit = argument[at] >= '0' && argument[at] <= '9';
+        const bool begins = at != 0 && !is_digit && begin_of_path(argument, at) == at;
+        std::size_t found = before;
+        for (std::size_t i = 0; begins && i < before; ++i) {
+            const std::size_t behind = at + shown[i].size();
+            const bool ends = argument.substr(at).starts_with(shown[i]) &&
+                              (behind == argument.size() || !is_name_character(argument[behind]));
+            if (ends && (found == before || shown[i].size() > shown[found].size())) found = i;
+        }
+        if (found == before) {
+            out << argument[at++];
+        } else {
+            out << others[found];
+            at += shown[found].size();
+        }
+    }
+    return out.view();
+}
+
+// How many of the last arguments of a class are defaults. `path` is its name without arguments.
+// g++ does not note it at every class: another one of the same template shows what the default is.
+ALLOCSCOPE_INLINE std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
+                                             const type_names& known) {
+    const std::size_t colon = path.rfind(':');
+    const text own = path.substr(colon == no_position ? 0 : colon + 1);
+    std::size_t most = 0;
+    int left = 8;  // of the classes that are compared
+    for (const named_type* each = known.all(own); each != nullptr && left > 0; each = each->next) {
+        if (each->defaults <= most) continue;
+        --left;
+        const auto printed = [&](text type) {
+            return without_unnamed_namespaces(memory, pretty_type(memory, type));
+        };
+        const bool may_be_other = !each->qualified.empty() && each->qualified != path;
+        if (may_be_other && printed(each->qualified) != path) continue;
+        const list<text> shown = split_arguments(memory, printed(each->whole).substr(own.size()));
+        std::size_t count = 0;
+        while (shown.size() == arguments.size() && count < each->defaults &&
+               count < arguments.size()) {
+            const std::size_t at = arguments.size() - count - 1;
+            if (as_argument_of(memory, shown[at], shown, arguments, at) != arguments[at]) break;
+            ++count;
+        }
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+// `type` must be pretty, and without unnamed namespaces.
+inline text without_defaults(arena& memory, text type, const type_names& known, int depth = 0) {
+    if (depth > max_type_depth) return type;
+    text_out out{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        const std::size_t begin = begin_of_path(type, at);
+        const std::size_t behind = type[at] == '<' && begin != at ? skip_brackets(type, at) : 0;
+        if (behind == no_position) return type;
+        if (behind == 0) {
+            out << type[at++];
+            continue;
+        }
+        list<text> arguments = split_arguments(memory, type.substr(at, behind - at));
+        if (!type.substr(begin).starts_with("std::")) {
+            std::size_t dropped =
+                count_defaults(memory, type.substr(begin, at - begin), arguments, known);
+            for (; dropped != 0; --dropped) arguments.pop_back();
+        }
+        for (text& each : arguments) each = without_defaults(memory, each, known, depth + 1);
+        write_list(out, '<', arguments, '>');
+        at = behind;
+    }
+    return out.view();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SHORT_TYPE_HPP

@@ -1,7 +1,8 @@
 // share.hpp - how many rows of a snapshot are placed in the program's own file.
 //
 // Each program here uses a library as its users do, and holds what it made. At the end it prints
-// the rows that lie elsewhere, and fails when those are more than one of twenty.
+// the rows that lie elsewhere, and fails when those are more than one of twenty, or when a type is
+// not spelled as a person would write it.
 
 #ifndef ALLOCSCOPE_TESTS_OWN_LINES_SHARE_HPP
 #define ALLOCSCOPE_TESTS_OWN_LINES_SHARE_HPP
@@ -10,6 +11,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 
 namespace testing {
 
@@ -17,6 +19,24 @@ inline bool is_in(const allocscope::snapshot::row& row, const char* own_file) {
     if (row.line == 0 || row.user_frame >= row.frame_count) return false;
     const char* file = row.frames[row.user_frame].file;
     return std::strcmp(file, own_file) == 0;
+}
+
+// Whether no row has one of these types.
+inline int lacks_types(const allocscope::snapshot& seen, std::initializer_list<const char*> types) {
+    int lacks = 0;
+    for (const char* type : types) {
+        bool has = false;
+        for (const allocscope::snapshot::row& row : seen) {
+            has = has || std::strcmp(row.type, type) == 0;
+        }
+        if (!has) std::printf("no row has the type %s\n", type);
+        if (!has) lacks = 1;
+    }
+    if (lacks == 0) return 0;
+    for (const allocscope::snapshot::row& row : seen) {
+        std::printf("  %s:%d:%s\n", row.file, row.line, row.type);
+    }
+    return 1;
 }
 
 // `least`: rows that there must be, so that nothing is not taken for everything.

@@ -169,6 +169,44 @@ def has_the_name_that_was_typed(recorder, folder):
     assert named["window"] == "name", named["window"]
 
 
+def says_what_goes_on(recorder, folder):
+    """A daemon outlives the program that started it, and so the command. A zombie does not."""
+    source = r"""
+        #include <cstdlib>
+        #include <unistd.h>
+        int main(int count, char**) {
+            int ends[2], watched[2];
+            if (pipe(ends) != 0 || pipe(watched) != 0) return 1;
+            char done = 0;
+            if (fork() == 0) {
+                malloc(7);
+                if (write(ends[1], &done, 1) != 1) return 1;
+                close(watched[1]);
+                // Goes on until the test closes its end of stdin; a zombie has ended before.
+                close(1);  // recorder.run() reads until nobody has these open
+                close(2);
+                if (count > 1) while (read(0, &done, 1) > 0) {}
+                _exit(0);
+            }
+            malloc(11);
+            if (read(ends[0], &done, 1) != 1) return 1;
+            if (count == 1) {
+                close(watched[1]);
+                while (read(watched[0], &done, 1) > 0) {}
+            }
+        }"""
+    program = compiled(folder, "outlived", source, COMPILER, *WITHOUT_CXX)
+    end, held = os.pipe()
+    done = recorder.run([program, "daemon"], "--children", "follow", "--summary", stdin=end)
+    os.close(held)
+    os.close(end)
+    said = re.findall(r"outlived, process \d+, goes on; its report has what it did until now",
+                      done.stderr)
+    assert len(said) == 1 and "1 object of 7 bytes" in done.stderr, done.stderr
+    done = recorder.run([program], "--children", "follow", "--summary")
+    assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
+
+
 def killed_before_they_began(recorder, folder):
     """GNU parallel counts how many processes there may be: it forks some, and kills them at once.
     Such a child has allocated nothing, so it is missed as little as one that never allocates. The
@@ -274,6 +312,7 @@ def main():
         takes_few_addresses(recorder, program)
         children(recorder, folder)
         has_the_name_that_was_typed(recorder, folder)
+        says_what_goes_on(recorder, folder)
         killed_before_they_began(recorder, folder)
         generations(recorder, folder)
 

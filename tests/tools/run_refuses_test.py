@@ -54,6 +54,7 @@ def says_what_is_wrong(program):
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
             ALLOCSCOPE_RECORD="all")
     refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
+    refuses(["--output", "/tmp", "--format", "text", program], '"/tmp", which is a folder')
     refuses(["--output", "/no/such/folder/heap.txt", program], '"/no/such/folder/heap.txt"',
             'to "/no/such/folder/": No such file or directory')
     refuses(["--executable", "/no/such/file", program], '"/no/such/file"', "No such file")

@@ -19,10 +19,6 @@ namespace allocscope_tools {
 
 namespace {
 
-std::string name_of(const recorded_program& program) {
-    return program.name.empty() ? "a program" : program.name;
-}
-
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
     const auto& about = info.estimates;  // or the totals themselves
@@ -92,7 +88,7 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
         if (error.empty()) {
             work(rows);
         } else {
-            refuse("run", name_of(program_) + ": " + error);
+            refuse("run", program_.name + ": " + error);
         }
         std::fflush(nullptr);
         ::_exit(exit_fine);
@@ -105,10 +101,10 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
         if (end_asked != 0) ::kill(child, SIGKILL);
     }
     if (end_asked != 0) {
-        refuse("run", name_of(program_) + ": the report was stopped by signal " +
-                          std::to_string(end_asked));
+        refuse("run",
+               program_.name + ": the report was stopped by signal " + std::to_string(end_asked));
     } else if (WIFSIGNALED(status)) {
-        refuse("run", name_of(program_) + ": the report failed (signal " +
+        refuse("run", program_.name + ": the report failed (signal " +
                           std::to_string(WTERMSIG(status)) + "): the recording is damaged");
     }
 }
@@ -121,7 +117,7 @@ std::string output_paths::path_with(const recorded_program& program) const {
             path += pattern_[i];
             continue;
         }
-        path += next == 'p' ? std::to_string(program.process_id) : name_of(program);
+        path += next == 'p' ? std::to_string(program.process_id) : program.name;
         ++i;
     }
     return path;
@@ -141,12 +137,12 @@ std::string output_paths::path_of(std::uint32_t index) {
 void program_report::write() const {
     if (program_.is_empty) return;
     if (!program_.refusal.empty()) {
-        refuse("run", name_of(program_) + " was not recorded: " + program_.refusal);
+        refuse("run", program_.name + " was not recorded: " + program_.refusal);
         return;
     }
     const bool is_line = wanted_.is_summary && wanted_.output.empty();
     in_own_process(!is_line, [this, is_line](const allocscope::snapshot& rows) {
-        if (wanted_.is_summary) print_summary(printable(name_of(program_)), rows);
+        if (wanted_.is_summary) print_summary(printable(program_.name), rows);
         if (is_line) return;
         std::string error;
         const auto body = wanted_.format->body;
@@ -171,13 +167,13 @@ void program_report::write() const {
 
 void program_report::say_what_is_missing() const {
     if (program_.operators_of.empty()) return;
-    refuse("run", name_of(program_) +
+    refuse("run", program_.name +
                       ": objects of operator new may be missing: " + program_.operators_of +
                       " takes their memory from its own heap, and its calls could not be changed");
 }
 
 void program_report::say_no_memory() const {
-    refuse("run", name_of(program_) +
+    refuse("run", program_.name +
                       ": it is not known where its memory was: it ended without running its exit"
                       " handlers, and before anything looked; with --every SECONDS this command"
                       " looks while it runs");
@@ -206,7 +202,7 @@ bool program_report::measure(allocscope::snapshot::moment& into) const {
 void program_report::draw(const live_view& view) const {
     if (!program_.refusal.empty()) return;
     in_own_process(true, [this, &view](const allocscope::snapshot& rows) {
-        view.draw(printable(name_of(program_)), rows);
+        view.draw(printable(program_.name), rows);
     });
 }
 
@@ -218,7 +214,7 @@ void program_report::write_progress() const {
         char seconds[32];
         std::snprintf(seconds, sizeof seconds, "%.1f",
                       static_cast<double>(info.duration_ns) * 1e-9);
-        const std::string line = printable(name_of(program_)) + ": " + seconds + " s, " + mark +
+        const std::string line = printable(program_.name) + ": " + seconds + " s, " + mark +
                                  counted(info.totals.live_objects(), "object") + " of " + mark +
                                  counted(info.totals.live_bytes(), "byte") + " alive";
         std::fprintf(stderr, "\r\x1b[K%s", cut_to_terminal(line).c_str());

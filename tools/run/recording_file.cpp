@@ -127,7 +127,7 @@ recorded_program recording_file::program(std::uint32_t index) const {
         return found;
     }
     const auto& head = *reinterpret_cast<const recording_head*>(page.get());
-    found.name = text_in(head.name, sizeof head.name);
+    if (head.name[0] != '\0') found.name = text_in(head.name, sizeof head.name);
     found.path = text_in(head.program, sizeof head.program);
     found.process_id = head.process_id;
     found.has_last_look = head.has_last_look.load(allocscope::detail::memory_order::acquire) != 0;

@@ -11,9 +11,9 @@
 namespace allocscope_tools {
 
 struct recorded_program {
-    std::string name;          // as it was started, without folders; "": unknown
-    std::string path;          // the path of its file; "": unknown
-    std::string refusal;       // why it was not recorded; "": it was recorded
+    std::string name = "a program";  // as it was started, without folders
+    std::string path;                // the path of its file; "": unknown
+    std::string refusal;             // why it was not recorded; "": it was recorded
     std::string operators_of;  // the library whose operator new was not recorded, if there is one
     std::int32_t process_id = 0;  // 0: it has only just begun
     // It was a child that never returned from its first allocation, so the report lacks nothing.

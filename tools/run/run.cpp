@@ -17,9 +17,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <dlfcn.h>
@@ -258,6 +260,17 @@ private:
         return ::kill(process_id, 0) != 0 && errno == ESRCH;
     }
 
+    // Returns false for a zombie.
+    static bool is_running(std::int32_t process_id) {
+        std::ifstream file{"/proc/" + std::to_string(process_id) + "/stat"};
+        std::string line;
+        std::getline(file, line, '\0');
+        const std::size_t name_end = line.rfind(") ");
+        if (name_end == std::string::npos) return false;
+        const char state = line[name_end + 2];
+        return state != 'Z' && state != 'X';
+    }
+
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
 
     // The program that began last, of those that have not been reported and forgotten.
@@ -310,7 +323,9 @@ private:
         if (has_progress_) std::fputs("\r\x1b[K", stderr);
         if (file.program_count() == 0) say_nothing_recorded();
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (!is_reported(i)) report_last(file, i);
+            if (is_reported(i)) continue;
+            say_if_it_runs(file.program(i));
+            report_last(file, i);
         }
         if (file.programs_left_out() != 0) {
             refuse("run", counted(file.programs_left_out(), "program was", "programs were") +
@@ -329,6 +344,13 @@ private:
                    " sanitizer: " +
                        std::to_string(file.programs_sanitized()));
         }
+    }
+
+    // The command ends with the program that it started. Others, such as a daemon, may go on.
+    static void say_if_it_runs(const recorded_program& program) {
+        if (!program.refusal.empty() || !is_running(program.process_id)) return;
+        refuse("run", program.name + ", process " + std::to_string(program.process_id) +
+                          ", goes on; its report has what it did until now");
     }
 
     // The file as the user typed it.

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace allocscope_tools {
@@ -103,6 +104,10 @@ std::string read_frames(const std::string& text, run_options& into) {
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
     if (text.empty()) return "--output is empty; it must be a path";
+    struct stat about;
+    if (::stat(text.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
+        return "--output is \"" + text + "\", which is a folder; name a file in it";
+    }
     const std::size_t slash = text.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : text.substr(0, slash + 1);
     if (folder.find('%') != std::string::npos || ::access(text.c_str(), F_OK) == 0) return {};

@@ -62,7 +62,7 @@ std::string print_json(const show_request& asked, const shown_snapshot& shown) {
     std::fflush(stdout);
     allocscope::detail::try_write(allocscope::detail::write_json_body, shown.of.rows, stdout, error,
                                   allocscope::stack_value::live_bytes, shown.of.source);
-    return error;
+    return std::ferror(stdout) != 0 ? std::string{} : error;  // main() says why
 }
 
 }  // namespace allocscope_tools

@@ -284,6 +284,16 @@ RARE_PRELUDE = r"""
 #define KEEP_NEW(...) keep(new __VA_ARGS__)
 typedef int four[2][2];
 typedef void (*callback)(int);
+#define MAKER(T, name) T* make_##name() { return new T; }
+template <class T> struct crate { T value; long more = 3; crate(T v) : value(v) {} };
+template <class T> struct stored { using type = app::holder<T>; };
+struct source {
+    app::plain one;
+    __attribute__((noinline)) app::plain copy() const { return one; }
+    __attribute__((noinline)) const app::plain& get() const { return one; }
+};
+__attribute__((noinline)) app::plain some_plain() { return {}; }
+__attribute__((noinline)) hidden some_hidden(int) { return {}; }
 """
 
 # Ways to write a `new` that few people use. All of them must be right.
@@ -343,6 +353,27 @@ RARE = [
      ["std::optional<app::plain>"]),
     ("template <class U> void pair@(U v) { keep(new std::pair(v, 3)); } " + F + "{ pair@('c'); }",
      ["std::pair<char, int>"]),
+    # Several classes of one template are as large as the block: the constructor shows which it is.
+    (F + "{ keep(new crate(3)); }", ["crate<int>"]),
+    (F + "{ keep(new crate('c')); }", ["crate<char>"]),
+    (F + "{ void* p = new crate{3.5}; keep(p); }", ["crate<double>"]),
+    (F + "{ static long one; keep(new crate(&one)); }", ["crate<long*>"]),
+    ("template <class U> auto crate@(U v) { return new crate(v); } " + F +
+     "{ keep(crate@('c')); keep(crate@(2u)); }", ["crate<char>", "crate<unsigned int>"]),
+    (F + "{ auto make = [](auto v) { return new crate(v); }; keep(make(2.5f)); }",
+     ["crate<float>"]),
+    ("template <class U> auto store@(U v) { return new typename stored<U>::type(v); } " + F +
+     "{ keep(store@(3L)); }", ["app::holder<long>"]),
+    # What a function returns
+    (F + "{ keep(new auto(some_plain())); }", ["app::plain"]),
+    (F + "{ keep(new auto(some_hidden(3))); }", ["hidden"]),
+    (F + "{ static source one; keep(new auto(one.copy())); }", ["app::plain"]),
+    (F + "{ static source one; auto* p = &one; keep(new auto(p->get())); }", ["app::plain"]),
+    (F + "{ keep(new auto(static_cast<short>(3))); }", ["short"]),
+    # One of the types of a pack
+    ("template <class... U> void each@() { (keep(new U), ...); } " + F +
+     "{ each@<app::plain, char, hidden>(); }", ["app::plain", "char", "hidden"]),
+    ("MAKER(app::plain, m@) " + F + "{ keep(make_m@()); }", ["app::plain"]),
     # The compiler has deduced the type of a variable.
     ("inline app::plain plain@() { return {}; } " + F +
      "{ auto* p = new auto(plain@()); keep(p); }", ["app::plain"]),

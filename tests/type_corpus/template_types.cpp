@@ -91,7 +91,7 @@ template <class T> void pointer() { made(new T*); }
 template <class T> void wrapped() { made(new app::box<T>); }
 template <class T, class U = T, int N = 3> void defaulted() { made(new app::box<U, T>); }
 template <class... Ts> void pack() { made(new app::box<Ts...>); }
-template <class... Ts> void elements() { (made(new Ts), ...); }  // row: ?
+template <class... Ts> void elements() { (made(new Ts), ...); }
 template <class... Ts, class U> void behind_pack(U*) { made(new app::box<U>); }
 template <class T> void local_alias() { using U = app::box<T*>; made(new U); }
 template <class T>

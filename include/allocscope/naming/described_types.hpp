@@ -160,6 +160,7 @@ struct asked_place {
     std::uint64_t address;
     const met_module* home;
     text function = {};      // of the frame
+    text file = {};          // of the frame
     bool is_folded = false;  // the code at the address is that of another function
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
@@ -171,6 +172,7 @@ struct asked_place {
                 &asked_place::only,
                 &asked_place::bytes,
                 is_folded ? nullptr : &asked_place::meaning,
+                is_folded ? nullptr : &asked_place::made,
                 is_folded ? nullptr : &asked_place::has_call_at};
     }
 
@@ -204,6 +206,13 @@ private:
     static bool has_call_at(void* place, text file, int line, int column) {
         const auto& asked = *static_cast<asked_place*>(place);
         return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
+    }
+    static text made(void* place, text own, int line, int column, arena& memory) {
+        const auto& asked = *static_cast<asked_place*>(place);
+        return asked.symbols.made_at(
+            asked.address, asked.home, asked.function,
+            {asked.file, static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(column)}, own,
+            memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);

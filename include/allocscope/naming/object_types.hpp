@@ -71,7 +71,12 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
-    if (symbolize::is_begun_class(type.candidate)) {
+    if (type.candidate.starts_with("<")) {
+        type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
+            return fit_at(stack.asking_address(), each);
+        });
+        if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
+    } else if (symbolize::is_begun_class(type.candidate)) {
         const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
         type.candidate = types != nullptr
                              ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)

@@ -183,7 +183,8 @@ private:
         code_frame& frame = frames.back();
         const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else
         frame.is_nearby = true;                         // has no type
-        asked_place asked{symbols_, folded.location->address, folded.home, frame.function, true};
+        asked_place asked{
+            symbols_, folded.location->address, folded.home, frame.function, frame.file, true};
         if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
@@ -384,6 +385,7 @@ private:
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
             asked.function = frames[stack.asking_frame].function;
+            asked.file = frames[stack.asking_frame].file;
             asked.is_folded = stack.asking_frame == folded_at_;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {

@@ -38,6 +38,9 @@ public:
     // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
+    // Whether nothing is known about any call, as without optimisation.
+    ALLOCSCOPE_INLINE bool is_empty() const noexcept { return sites_.empty(); }
+
 private:
     struct site {
         std::uint64_t behind;  // the address after the call

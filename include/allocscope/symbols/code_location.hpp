@@ -20,7 +20,7 @@
 #include <allocscope/plain/text.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -39,6 +39,13 @@ struct code_frame {
     // True: the only known line is the library's, and it is left out because readers would take it
     // for a line of this function.
     bool is_line_withheld = false;
+};
+
+// A place in the source, as the debug information has it.
+struct source_place {
+    text file;
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
 };
 
 // The nearest lines before and after a call, in the same function and file, that differ from the

@@ -125,14 +125,46 @@ public:
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         const described_function found = function_in(unit, linked_address);
         if (found.range == nullptr) return {};
-        const inlined_calls& calls = *found.calls;
-        std::uint64_t entry = found.range->value;
-        for (std::size_t i = calls.innermost_at(linked_address); i != 0; i = calls[i - 1].parent) {
-            if (found.names->of(calls[i - 1].entry).function.data() != function.data()) continue;
-            entry = calls[i - 1].entry;
-            break;
-        }
+        const std::size_t inlined = inlined_as(found, linked_address, function);
+        const std::uint64_t entry =
+            inlined != 0 ? (*found.calls)[inlined - 1].entry : found.range->value;
         return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
+    }
+
+    // What is made at a place in the source, in the function of a frame of this address: the only
+    // type that a constructor or function named `own` makes which is called or inlined there. ""
+    // if that is not certain.
+    text made_at(std::uint64_t linked_address, text function, const source_place& place, text own,
+                 arena& memory) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function found = function_in(unit, linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
+        const std::size_t around = inlined_as(found, linked_address, function);
+        const line_table& lines = lines_of(*unit);
+        entry_types types{memory, *found.units, *found.names};
+        text only;
+        bool is_certain = true;
+        const auto add = [&](std::uint64_t entry) {
+            const text made = types.made_by(entry, own);
+            is_certain = is_certain && (only.empty() || made.empty() || made == only);
+            if (!made.empty()) only = made;
+        };
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const inlined_call& call = calls[i];
+            const bool is_there = call.parent == around && call.call_line == place.line &&
+                                  call.call_column == place.column;
+            if (is_there && lines.path_of(call.call_file, texts_) == place.file) add(call.entry);
+        }
+        const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
+        nearby.any_code_of(
+            place.file, place.line, place.column, [&](std::uint64_t begin, std::uint64_t end) {
+                folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                    if (calls.innermost_at(behind - 1) == around) add(entry);
+                });
+                return false;
+            });
+        return is_certain ? only : text{};
     }
 
     // The lines near the call in a frame that resolve() made for this address. `outer` is the
@@ -329,6 +361,17 @@ private:
         if (range == nullptr) return {};
         return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
                 described.units, described.names};
+    }
+
+    // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
+    static std::size_t inlined_as(const described_function& found, std::uint64_t address,
+                                  text function) {
+        const inlined_calls& calls = *found.calls;
+        std::size_t i = calls.innermost_at(address);
+        while (i != 0 && found.names->of(calls[i - 1].entry).function.data() != function.data()) {
+            i = calls[i - 1].parent;
+        }
+        return i;
     }
 
     // "read@@LIBRARY_2" becomes "read". The texts are valid until release().

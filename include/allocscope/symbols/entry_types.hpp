@@ -64,8 +64,38 @@ public:
         return {};
     }
 
+    // What a function makes whose own name is `own`: its class if it is a constructor, or else what
+    // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
+    // only constructors count.
+    text made_by(std::uint64_t function, text own) {
+        entry_facts facts;
+        text name;
+        std::uint64_t result = 0;
+        std::uint64_t last = 0;
+        for (int links = 0; links < most_links && function != 0; ++links) {
+            facts = {};
+            if (!read(function, facts)) return {};
+            if (name.empty()) name = facts.name;
+            if (facts.has_type) result = facts.type;
+            last = function;
+            function = facts.more;
+        }
+        const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
+        if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
+        if (result != 0) return own.empty() ? text{} : spelled(result, 0);
+        const std::uint64_t around = entry_around(*unit, last);
+        const bool is_constructor = around != 0 && read(around, facts = {}) &&
+                                    names_a_type(facts.tag) &&
+                                    without_arguments(facts.name) == without_arguments(name);
+        return is_constructor ? spelled(around, 0) : text{};
+    }
+
 private:
     static constexpr int most_links = 16;
+
+    static ALLOCSCOPE_INLINE text without_arguments(text name) noexcept {
+        return name.substr(0, name.find('<'));
+    }
 
     struct entry_facts {
         text name;

@@ -57,11 +57,7 @@ public:
         const function inner = function_at(callee);
         if (from.range == nullptr || inner.range == nullptr) return 0;
         if (called_before(return_address) != inner.range->low) return 0;
-        call_sites*& known = sites_[from.range->value];
-        if (known == nullptr) {
-            known = units_.memory().make<call_sites>(units_, *from.unit, from.range->value);
-        }
-        const std::uint64_t meant = known->called_before(return_address);
+        const std::uint64_t meant = sites_of(from).called_before(return_address);
         if (meant == 0 || meant == inner.range->value) return 0;
         return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
     }
@@ -70,6 +66,27 @@ public:
     std::uint64_t function_of(std::uint64_t address) {
         const function found = function_at(address);
         return found.range != nullptr ? found.range->value : 0;
+    }
+
+    // Calls `visit(return_address, entry)` for each direct call between two addresses of a function
+    // if it is certain which function the call means.
+    template <class Visit>
+    void each_call(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
+        const function from = function_at(begin);
+        if (from.range == nullptr) return;
+        const call_sites& sites = sites_of(from);
+        for (std::uint64_t at = begin + call_bytes; at <= end; ++at) {
+            const std::uint64_t callee = called_before(at);
+            if (callee == 0) continue;
+            std::uint64_t meant = sites.called_before(at);
+            if (sites.is_empty()) {
+                const function inner = function_at(callee);
+                if (inner.range != nullptr && inner.range->low == callee) {
+                    meant = inner.range->value;
+                }
+            }
+            if (meant != 0) visit(at, meant);
+        }
     }
 
     // Whether the code from `begin` to `end` calls what the call before a return address calls, or
@@ -99,6 +116,14 @@ private:
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
         return {unit, unit->functions.find(address)};
+    }
+
+    const call_sites& sites_of(const function& from) {
+        call_sites*& known = sites_[from.range->value];
+        if (known == nullptr) {
+            known = units_.memory().make<call_sites>(units_, *from.unit, from.range->value);
+        }
+        return *known;
     }
 
     // The address that the direct call or jump before `return_address` leads to; 0 if another

@@ -87,6 +87,7 @@ public:
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return calls_.size(); }
 
 private:
     struct open_call {

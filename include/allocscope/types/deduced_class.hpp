@@ -20,6 +20,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/type_names.hpp>
+#include <allocscope/types/class_size.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/pretty_type.hpp>
 
@@ -33,6 +34,21 @@ namespace symbolize {
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
 ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
+}
+
+// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
+// that is not certain.
+template <class Fit>
+text fitting_type(arena& memory, text types, const Fit& fit) {
+    text found;
+    for (const text each : split_arguments(memory, types)) {
+        const text type = pretty_type(memory, each);
+        const size_fit is_fit = fit(type);
+        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
+        if (is_fit == size_fit::unknown || is_second) return {};
+        if (is_fit == size_fit::same) found = type;
+    }
+    return found;
 }
 
 // The only class of the template that is as large as the block; "" if that is not certain. `begun`

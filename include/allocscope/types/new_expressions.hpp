@@ -505,6 +505,7 @@ private:
         std::size_t at = open + 1;
         while (builtin_type{}.take(text_at(at))) ++at;
         if (at == open + 1) at = read_qualified_name(at, inner);
+        if (is_any_at(at, ". ->") && is_word_at(open + 1)) at = behind_variable(tokens(), open + 1);
         const bool has_brackets = is_at(at, "(") || is_at(at, "{");
         if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
         found.is_of_value = true;

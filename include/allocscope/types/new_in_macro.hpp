@@ -71,8 +71,14 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
         }
     }
     text_out made{memory};
+    bool is_pasted = true;  // the next word is a part of the one before it: `make_##T`
     for (; next < body.tokens.size(); ++next) {
         const text word = spelling_at(body.tokens, next);
+        if (word == "#" && spelling_at(body.tokens, next + 1) == "#" && !is_pasted) {
+            is_pasted = true;
+            ++next;
+            continue;
+        }
         if (word == "#" || file.is_macro(word)) return {};
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -80,7 +86,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             if (!has_pack) return {};
             continue;
         }
-        made << (i < parameters.size() ? arguments[i] : word) << ' ';
+        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
+        is_pasted = false;
     }
     return made.view();
 }

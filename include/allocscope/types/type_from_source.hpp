@@ -88,10 +88,43 @@ public:
         if (expression_.is_of_variable) {
             return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
-        if (expression_.is_of_value && !is_certain_type(own) && !is_standard_class(own)) return {};
+        if (expression_.is_of_value) {
+            const bool is_member = file_.is_any_at(expression_.type_end - 2, ". ->");
+            const bool is_type = is_certain_type(own) || is_standard_class(own);
+            if (is_member || !is_type) return of_call(own);
+        }
         text_out type{memory_};
         if (!write(type, expression_.type_begin, expression_.type_end, 0)) return of_values();
-        return is_doubtful(own) ? text{} : type.view();
+        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
+    }
+
+    // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
+    text of_call(text own) const {
+        if (own == "static_cast") {
+            text_out cast{memory_};
+            const bool is_read =
+                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
+            return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
+        }
+        const text type = made_by_call(own);
+        return decayed(type.empty() ? made_by_call("operator()") : type);
+    }
+
+    // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
+    // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
+    bool is_unresolved(text written) const {
+        if (!written.contains(">")) return false;
+        const text type = pretty_type(memory_, written);
+        const std::size_t begin = type.starts_with("const ") ? 6 : 0;
+        const std::size_t open = type.find('<');
+        const bool is_standard = type.substr(begin).starts_with("std::");
+        if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
+        const std::size_t at = type.rfind('>');
+        if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
+        const text member = type.substr(at + 3);
+        const text own = member.substr(0, member.find_first_of(" *&["));
+        return file_.class_named(own) == 0 && knowledge_.bytes != nullptr &&
+               knowledge_.bytes(knowledge_.context, own) == 0;
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -115,11 +148,14 @@ public:
         return write(type, begin, end, 1) ? type.view() : text{};
     }
 
-    // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
-    // "" for other expressions, such as an aggregate in braces.
+    // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
+    // is called for it. Or else "app::box<", or "app::box<int" for `app::box(int())`. For `new Ts`
+    // of a pack: "<int, part>". "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
-        if (!expression_.has_initialiser || !file_.is_at(open, "(")) return {};
+        const text pack = of_pack();
+        if (!pack.empty()) return joined(memory_, "<", pack, ">");
+        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
@@ -133,6 +169,8 @@ public:
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
         if (is_local || !is_bare_template(last, open, own)) return {};
+        const text built = made_by_call(own);
+        if (!built.empty() || file_.is_at(open, "{")) return built;
         path << '<';
         const std::size_t close = file_.partner(open);
         std::size_t end = close;  // of the type in `T()` or `T{}`
@@ -155,6 +193,12 @@ public:
         return path.view();
     }
 
+    // The class whose constructor is called for the expression, whatever its type is called; "" if
+    // that is not certain.
+    ALLOCSCOPE_INLINE text constructed() const {
+        return expression_.is_request || expression_.is_of_value ? text{} : made_by_call({});
+    }
+
     ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
 
 private:
@@ -163,6 +207,36 @@ private:
             "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
             "union enum typename true false";
         return is_listed(word, plain_words) || builtin_type{}.take(word);
+    }
+
+    // The types of the pack in `new Ts`; "" if it is something else.
+    text of_pack() const {
+        if (expression_.type_end != expression_.type_begin + 1) return {};
+        const text word = file_.text_at(expression_.type_begin);
+        return is_parameter(word) ? meaning_of(word, false, true) : text{};
+    }
+
+    // What the code of the frame's function makes at a token by a call of `own`; "" if that is not
+    // certain.
+    text made_at(std::size_t token, text own) const {
+        if (knowledge_.made == nullptr) return {};
+        const source_token& place = file_.tokens()[token];
+        return knowledge_.made(knowledge_.context, own, place.line, place.column, memory_);
+    }
+
+    // The class whose constructor is called for the expression, or what the function returns that
+    // is called in `new auto(f(x))`. The places are those at which compilers put the call: the last
+    // token or the `new`; the name, with its scopes or without; the bracket behind it.
+    text made_by_call(text own) const {
+        const std::size_t open = expression_.type_end;
+        const std::size_t places[] = {expression_.last, expression_.begin, expression_.type_begin,
+                                      open - 1, open};
+        constexpr std::size_t of_any_class = 3;  // brackets may belong to arguments
+        text type;
+        for (std::size_t i = 0; i < (own.empty() ? of_any_class : 5U) && type.empty(); ++i) {
+            type = made_at(places[i], own);
+        }
+        return type;
     }
 
     // The last name before the template arguments.
@@ -580,7 +654,10 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const std::size_t behind = expression->type_end;
         notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
-        if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
+        text deduced = type.empty() ? spelling.deduced() : text{};
+        if (type.empty() && deduced.empty()) deduced = spelling.constructed();
+        notes->deduced =
+            deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
     }
     return names.made(type);
 }

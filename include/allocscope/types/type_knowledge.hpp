@@ -43,6 +43,10 @@ struct type_knowledge {
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes, if one is called or inlined at a place of
+    // the frame's file, in its function. "" if that is not certain. If `own` is "", any
+    // constructor.
+    text (*made)(void* context, text own, int line, int column, arena& memory) = nullptr;
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;

@@ -20447,7 +20447,7 @@ struct type_answer {
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument. "": there is no candidate.
+    // with that first argument; "<int, app::part>" one of these. "": there is no candidate.
     text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
@@ -20791,6 +20791,17 @@ enum class asked_name {
     variable    // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
 };
 
+// What several functions make, if they all make the same.
+struct made_type {
+    text type;
+    bool is_certain = true;
+
+    void add(text made) noexcept {
+        is_certain = is_certain && (type.empty() || made.empty() || made == type);
+        if (!made.empty()) type = made;
+    }
+};
+
 class entry_types {
 public:
     ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
@@ -20811,8 +20822,38 @@ public:
         return {};
     }
 
+    // What a function makes whose own name is `own`: its class if it is a constructor, or else what
+    // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
+    // only constructors count.
+    text made_by(std::uint64_t function, text own) {
+        entry_facts facts;
+        text name;
+        std::uint64_t result = 0;
+        std::uint64_t last = 0;
+        for (int links = 0; links < most_links && function != 0; ++links) {
+            facts = {};
+            if (!read(function, facts)) return {};
+            if (name.empty()) name = facts.name;
+            if (facts.has_type) result = facts.type;
+            last = function;
+            function = facts.more;
+        }
+        const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
+        if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
+        if (result != 0) return own.empty() ? text{} : spelled(result, 0);
+        const std::uint64_t around = entry_around(*unit, last);
+        const bool is_constructor = around != 0 && read(around, facts = {}) &&
+                                    names_a_type(facts.tag) &&
+                                    without_arguments(facts.name) == without_arguments(name);
+        return is_constructor ? spelled(around, 0) : text{};
+    }
+
 private:
     static constexpr int most_links = 16;
+
+    static ALLOCSCOPE_INLINE text without_arguments(text name) noexcept {
+        return name.substr(0, name.find('<'));
+    }
 
     struct entry_facts {
         text name;
@@ -21072,6 +21113,26 @@ struct code_frame {
     bool is_line_withheld = false;
 };
 
+// A line and column of a source file.
+struct line_and_column {
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+};
+
+// A few places in one source file, the most telling first.
+struct source_places {
+    text file;
+    const line_and_column* begin = nullptr;
+    std::size_t count = 0;
+
+    // The number of the place; `count`: it is none of them.
+    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+        std::size_t i = 0;
+        while (i < count && (begin[i].line != line || begin[i].column != column)) ++i;
+        return i;
+    }
+};
+
 // The nearest lines before and after a call, in the same function and file, that differ from the
 // line of the call; 0: there is none.
 struct lines_near_call {
@@ -21135,6 +21196,9 @@ public:
     // The entry of the function that the call before a return address means; 0: unknown. If the
     // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
+
+    // Whether nothing is known about any call, as without optimisation.
+    ALLOCSCOPE_INLINE bool is_empty() const noexcept { return sites_.empty(); }
 
 private:
     struct site {
@@ -21238,11 +21302,7 @@ public:
         const function inner = function_at(callee);
         if (from.range == nullptr || inner.range == nullptr) return 0;
         if (called_before(return_address) != inner.range->low) return 0;
-        call_sites*& known = sites_[from.range->value];
-        if (known == nullptr) {
-            known = units_.memory().make<call_sites>(units_, *from.unit, from.range->value);
-        }
-        const std::uint64_t meant = known->called_before(return_address);
+        const std::uint64_t meant = sites_of(from).called_before(return_address);
         if (meant == 0 || meant == inner.range->value) return 0;
         return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
     }
@@ -21251,6 +21311,27 @@ public:
     std::uint64_t function_of(std::uint64_t address) {
         const function found = function_at(address);
         return found.range != nullptr ? found.range->value : 0;
+    }
+
+    // Calls `visit(return_address, entry)` for each direct call between two addresses of a function
+    // if it is certain which function the call means.
+    template <class Visit>
+    void each_call(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
+        const function from = function_at(begin);
+        if (from.range == nullptr) return;
+        const call_sites& sites = sites_of(from);
+        for (std::uint64_t at = begin + call_bytes; at <= end; ++at) {
+            const std::uint64_t callee = called_before(at);
+            if (callee == 0) continue;
+            std::uint64_t meant = sites.called_before(at);
+            if (sites.is_empty()) {
+                const function inner = function_at(callee);
+                if (inner.range != nullptr && inner.range->low == callee) {
+                    meant = inner.range->value;
+                }
+            }
+            if (meant != 0) visit(at, meant);
+        }
     }
 
     // Whether the code from `begin` to `end` calls what the call before a return address calls, or
@@ -21280,6 +21361,14 @@ private:
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
         return {unit, unit->functions.find(address)};
+    }
+
+    const call_sites& sites_of(const function& from) {
+        call_sites*& known = sites_[from.range->value];
+        if (known == nullptr) {
+            known = units_.memory().make<call_sites>(units_, *from.unit, from.range->value);
+        }
+        return *known;
     }
 
     // The address that the direct call or jump before `return_address` leads to; 0 if another
@@ -21380,6 +21469,7 @@ public:
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
+    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return calls_.size(); }
 
 private:
     struct open_call {
@@ -22216,18 +22306,20 @@ public:
         return 0;
     }
 
-    // Whether `visit(begin, end)` is true for a piece of the function's code that has a place.
+    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one of
+    // the places; `number` says which.
     template <class Visit>
-    bool any_code_of(text file, std::uint32_t line, std::uint32_t column,
-                     const Visit& visit) const {
+    bool any_code_of(const source_places& places, const Visit& visit) const {
         const line_table::row* at = rows_.last_before(function_.low);
         for (; at != nullptr && at != rows_.end; ++at) {
             const std::uint64_t begin = rows_.address_of(*at);
             if (begin >= function_.high) break;
-            if (at->line != line || at->column != column) continue;
+            const std::size_t number = places.find(at->line, at->column);
+            if (number == places.count) continue;
             const bool is_last = at + 1 == rows_.end;
             const std::uint64_t end = is_last ? function_.high : rows_.address_of(at[1]);
-            if (lines_.path_of(at->file, texts_) == file && visit(begin, end)) return true;
+            const bool is_there = lines_.path_of(at->file, texts_) == places.file;
+            if (is_there && visit(number, begin, end)) return true;
         }
         return false;
     }
@@ -22670,14 +22762,46 @@ public:
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         const described_function found = function_in(unit, linked_address);
         if (found.range == nullptr) return {};
-        const inlined_calls& calls = *found.calls;
-        std::uint64_t entry = found.range->value;
-        for (std::size_t i = calls.innermost_at(linked_address); i != 0; i = calls[i - 1].parent) {
-            if (found.names->of(calls[i - 1].entry).function.data() != function.data()) continue;
-            entry = calls[i - 1].entry;
-            break;
-        }
+        const std::size_t inlined = inlined_as(found, linked_address, function);
+        const std::uint64_t entry =
+            inlined != 0 ? (*found.calls)[inlined - 1].entry : found.range->value;
         return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
+    }
+
+    // What is made at the first of these places that tells it, in the function of a frame of this
+    // address: the only type that a constructor or function named `own` makes which is called or
+    // inlined there. "" if no place tells it.
+    text made_at(std::uint64_t linked_address, text function, const source_places& places, text own,
+                 arena& memory) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function found = function_in(unit, linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
+        const std::size_t around = inlined_as(found, linked_address, function);
+        const line_table& lines = lines_of(*unit);
+        entry_types types{memory, *found.units, *found.names};
+        list<made_type> made{memory};
+        made.resize(places.count);
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const inlined_call& call = calls[i];
+            if (call.parent != around) continue;
+            const std::size_t at = places.find(call.call_line, call.call_column);
+            if (at == places.count || lines.path_of(call.call_file, texts_) != places.file)
+                continue;
+            made[at].add(types.made_by(call.entry, own));
+        }
+        const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
+        nearby.any_code_of(places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+            folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                if (calls.innermost_at(behind - 1) == around)
+                    made[at].add(types.made_by(entry, own));
+            });
+            return false;
+        });
+        for (const made_type& each : made) {
+            if (each.is_certain && !each.type.empty()) return each.type;
+        }
+        return {};
     }
 
     // The lines near the call in a frame that resolve() made for this address. `outer` is the
@@ -22708,9 +22832,10 @@ public:
         const folded_functions& code = folded();
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
-        return nearby.any_code_of(file, static_cast<std::uint32_t>(line),
-                                  static_cast<std::uint32_t>(column),
-                                  [&](std::uint64_t begin, std::uint64_t end) {
+        const line_and_column place{static_cast<std::uint32_t>(line),
+                                    static_cast<std::uint32_t>(column)};
+        return nearby.any_code_of({file, &place, 1},
+                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
                                       return code.calls_the_same(begin, end, linked_address + 1);
                                   });
     }
@@ -22874,6 +22999,17 @@ private:
         if (range == nullptr) return {};
         return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
                 described.units, described.names};
+    }
+
+    // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
+    static std::size_t inlined_as(const described_function& found, std::uint64_t address,
+                                  text function) {
+        const inlined_calls& calls = *found.calls;
+        std::size_t i = calls.innermost_at(address);
+        while (i != 0 && found.names->of(calls[i - 1].entry).function.data() != function.data()) {
+            i = calls[i - 1].parent;
+        }
+        return i;
     }
 
     // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
@@ -23459,6 +23595,15 @@ public:
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
+    }
+
+    // What the code of a frame's function makes at a place in the source; see debug_object.
+    ALLOCSCOPE_INLINE text made_at(std::uint64_t address, const detail::met_module* home,
+                                   text function, const source_places& places, text own,
+                                   arena& memory) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->made_at(address - owner.base, function, places, own, memory);
     }
 
     // The lines near the call in a frame that was resolved at an address; see debug_object.
@@ -24818,6 +24963,7 @@ private:
         std::size_t at = open + 1;
         while (builtin_type{}.take(text_at(at))) ++at;
         if (at == open + 1) at = read_qualified_name(at, inner);
+        if (is_any_at(at, ". ->") && is_word_at(open + 1)) at = behind_variable(tokens(), open + 1);
         const bool has_brackets = is_at(at, "(") || is_at(at, "{");
         if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
         found.is_of_value = true;
@@ -25745,6 +25891,10 @@ struct type_knowledge {
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes that the frame's function calls at the first
+    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
+    // The file is that of the frame.
+    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
@@ -25756,10 +25906,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
-// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+// type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
 
-#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#ifndef ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
+#define ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -25776,21 +25926,20 @@ inline text type_of_literal(text token) noexcept {
     return is_real && token.ends_with("f") ? "float" : "";
 }
 
-// Spells the type of a new-expression. Template parameters are replaced by the arguments in the
-// name of the frame's function.
-class source_spelling {
+// Spells types that are named in one place of the source.
+class type_spelling {
 public:
-    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name, const type_knowledge& knowledge,
-                    bool is_at_begin = false)
+    // `at` is the first token of the expression that the types are named in, `scope` is around it,
+    // `name` that of the function.
+    type_spelling(arena& memory, const source_outline& file, std::size_t at, std::size_t scope,
+                  const function_name& name, const type_knowledge& knowledge)
         : memory_(memory),
           knowledge_(knowledge),
           file_(file),
-          expression_(expression),
+          place_(at),
           name_(name),
-          headers_(file.headers_around(memory, expression.scope)),
-          instantiated_(memory),
-          is_at_begin_(is_at_begin) {
+          headers_(file.headers_around(memory, scope)),
+          instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
             const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
@@ -25800,136 +25949,10 @@ public:
         }
     }
 
-    // The type, with the blanks and the order of words as in the source; "" if it is not certain.
-    text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
-        return type.empty() && !shares_place() ? of_auto_pointer() : type;
-    }
-
-    text written() const {
-        const text own = own_name();
-        if (expression_.is_request && !is_certain_request()) return {};
-        if (expression_.is_of_variable) {
-            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
-        }
-        if (expression_.is_of_value && !is_certain_type(own) && !is_standard_class(own)) return {};
-        text_out type{memory_};
-        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return of_values();
-        return is_doubtful(own) ? text{} : type.view();
-    }
-
-    // The compiler has deduced the type of p in `auto* p = new box{1};`.
-    text of_auto_pointer() const {
-        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        std::size_t before = name;
-        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
-        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
-        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
-            return {};
-        }
-        text type = decayed(described(file_.text_at(name), asked_name::variable));
-        if (!type.ends_with("*")) return {};
-        type.remove_suffix(1);
-        return type;
-    }
-
-    // The same for tokens of a declaration before the place.
+    // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
         text_out type{memory_};
         return write(type, begin, end, 1) ? type.view() : text{};
-    }
-
-    // "app::box<" for `new app::box(x)` of a class template, "app::box<int" for `app::box(int())`;
-    // "" for other expressions, such as an aggregate in braces.
-    text deduced() const {
-        const std::size_t open = expression_.type_end;
-        if (!expression_.has_initialiser || !file_.is_at(open, "(")) return {};
-        if (expression_.is_of_value || expression_.is_of_variable) return {};
-        text_out path{memory_};
-        for (std::size_t i = expression_.type_begin; i < open; ++i) {
-            const text word = file_.text_at(i);
-            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
-            if (!is_name && word != "::") return {};
-            path << word;
-        }
-        const std::size_t last = open - 1;
-        const text own = file_.text_at(last);
-        const bool is_local =
-            find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !is_bare_template(last, open, own)) return {};
-        path << '<';
-        const std::size_t close = file_.partner(open);
-        std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
-        text_out first{memory_};
-        text argument;
-        int depth = 0;  // of angle brackets
-        for (std::size_t i = open + 1; i < end; ++i) {
-            const text token = file_.text_at(i);
-            if (token == "<") ++depth;
-            if (token == ">") --depth;
-            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
-            if (is_word(token) && depth == 0) argument = token;
-        }
-        if (end == close || !is_certain_type(argument) || argument == own ||
-            !write(first, open + 1, end, 1)) {
-            return path.view();
-        }
-        path << pretty_type(memory_, first.view());
-        return path.view();
-    }
-
-    ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
-
-private:
-    static bool is_plain_word(text word) noexcept {
-        constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
-        return is_listed(word, plain_words) || builtin_type{}.take(word);
-    }
-
-    // The last name before the template arguments.
-    text own_name() const {
-        text own;
-        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (file_.is_at(i, "<")) break;
-            if (file_.is_word_at(i)) own = file_.text_at(i);
-        }
-        return own;
-    }
-
-    // Whether `word(...)` makes an object. It might be a call of a function.
-    bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || is_parameter(word) || is_type_or_namespace(word);
-    }
-
-    bool is_standard_class(text own) const {
-        return file_.is_at(expression_.type_begin, "std") &&
-               (is_standard_template(own) || is_listed(own, "string wstring"));
-    }
-
-    // Whether the block may be that of a `new` in a default argument, and its size would not show
-    // it. Outside of templates only clang places a call at the `new` itself, and never one of a
-    // default argument.
-    bool is_doubtful(text own) const {
-        const bool is_in_template = !headers_.empty() || has_arguments(name_);
-        if (is_at_begin_ && !is_in_template) return false;
-        return file_.has_new_in_default(own) &&
-               (knowledge_.bytes == nullptr || knowledge_.bytes(knowledge_.context, own) == 0);
-    }
-
-    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type.
-    bool is_certain_request() const {
-        const text name = file_.text_at(expression_.type_begin);
-        const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
-        std::size_t at = expression_.begin;
-        for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
-        }
-        return false;
     }
 
     // Writes the type in the tokens. Returns false if it is not certain.
@@ -25982,34 +26005,6 @@ private:
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
-    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
-    // of std::optional.
-    text of_values() const {
-        const std::size_t name = expression_.type_begin + 2;
-        const std::size_t open = expression_.type_end;
-        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
-                            file_.is_any_at(name, "pair tuple optional");
-        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
-        text_out type{memory_};
-        type << "std::" << file_.text_at(name) << '<';
-        std::size_t count = 0;
-        for (std::size_t at = open + 1; at < close; ++at, ++count) {
-            const std::size_t behind = behind_variable(file_.tokens(), at);
-            if (behind != close && !file_.is_at(behind, ",")) return {};
-            const text value = decayed(type_of_value(at, behind, 0));
-            // These take the place of a value, or are copied.
-            const bool is_other = value.contains("std::allocator_arg_t") ||
-                                  (count == 0 && value.starts_with("std::optional<"));
-            if (value.empty() || is_other) return {};
-            type << (count == 0 ? "" : ", ") << value;
-            at = behind;
-        }
-        type << '>';
-        const bool is_optional = file_.is_at(name, "optional");
-        const bool is_whole = is_optional ? count == 1 : count > 1;
-        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
-    }
-
     // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
         if (file_.is_at(begin, "*")) {
@@ -26030,6 +26025,65 @@ private:
         if (type.empty() || !is_pointer) return type;
         while (type.ends_with("&")) type.remove_suffix(1);
         return joined(memory_, type, "*");
+    }
+
+    // What a name stands for; "" if that is not certain. If `is_expanded`, all arguments of a pack.
+    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
+        if (is_plain_word(word)) return word;
+        if (file_.is_macro(word)) return {};
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            const list<text>& parameters = headers_[i - 1]->parameters;
+            for (std::size_t p = 0; p < parameters.size(); ++p) {
+                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
+            }
+        }
+        // Inside a template that the function's name does not show, any name may be a parameter.
+        if (!instantiated_.empty() && headers_.empty()) return {};
+        if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
+        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
+        return has_arguments ? qualified_type(word) : own_class(word);
+    }
+
+    bool is_parameter(text word) const { return header_of(word) != nullptr; }
+
+    ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
+
+    // False for a name that may be a macro from another file.
+    bool is_type_or_namespace(text word) const {
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
+    }
+
+    // The debug information may lack these templates, or have another type with such a name.
+    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
+        return find_default_rule(word) != nullptr ||
+               is_listed(word,
+                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
+                         "valarray atomic lock_guard unique_lock scoped_lock");
+    }
+
+    // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
+    // compiler deduces them. `meaning` is what the word at `at` stands for.
+    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
+        const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
+        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        const text word = file_.text_at(at);
+        const bool is_replaced = meaning != word && !meaning.ends_with(word);
+        if (is_replaced || file_.is_class_template(word)) return !is_replaced;
+        const bool is_of_library =
+            meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
+        if (is_of_library && is_standard_template(word)) return true;
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
+    }
+
+private:
+    static bool is_plain_word(text word) noexcept {
+        constexpr text plain_words =
+            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
+            "union enum typename true false";
+        return is_listed(word, plain_words) || builtin_type{}.take(word);
     }
 
     // The type of the variable that is named at `at`, from the debug information or else from the
@@ -26062,7 +26116,7 @@ private:
         }
         // If the place is in another lambda or a class inside this one, the function is the inner
         // one's.
-        for (std::size_t i = file_.partner(open); i < expression_.begin; ++i) {
+        for (std::size_t i = file_.partner(open); i < place_; ++i) {
             const bool is_lambda = file_.is_at(i, "]") && file_.is_any_at(i + 1, "( {");
             if (is_lambda || file_.is_any_at(i, "struct class union")) return {};
         }
@@ -26082,8 +26136,6 @@ private:
         return nullptr;
     }
 
-    bool is_parameter(text word) const { return header_of(word) != nullptr; }
-
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
     // certain, or does not depend on the template. `at` may move past members after the name.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
@@ -26091,8 +26143,7 @@ private:
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         const bool is_in_template = !headers_.empty() || !instantiated_.empty();
-        const local_name local =
-            find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
+        const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
@@ -26126,23 +26177,6 @@ private:
         const text meaning = described(path.view(), wanted);
         if (!meaning.empty()) at = last;
         return meaning;
-    }
-
-    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
-        if (is_plain_word(word)) return word;
-        if (file_.is_macro(word)) return {};
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            const list<text>& parameters = headers_[i - 1]->parameters;
-            for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
-            }
-        }
-        // Inside a template that the function's name does not show, any name may be a parameter.
-        if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
-        if (file_.is_alias_of_expression(word)) return {};
-        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
-        return has_arguments ? qualified_type(word) : own_class(word);
     }
 
     // Argument `index` with which the header's template was instantiated. If `is_expanded`, the
@@ -26204,20 +26238,6 @@ private:
         return false;
     }
 
-    // False for a name that may be a macro from another file.
-    bool is_type_or_namespace(text word) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
-    }
-
-    // The debug information may lack these templates, or have another type with such a name.
-    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
-        return find_default_rule(word) != nullptr ||
-               is_listed(word,
-                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
-                         "valarray atomic lock_guard unique_lock scoped_lock");
-    }
-
     // The brace of the class around the class that the name at `at` means, if that lies in the
     // template, so that each instantiation has another one; 0: it does not.
     std::size_t class_around(std::size_t at, std::size_t begin, int depth) const {
@@ -26227,8 +26247,7 @@ private:
         for (const std::size_t i : instantiated_) {
             if (name_.components[i].name == word) return 0;
         }
-        const local_name local =
-            find_local_name(file_, depth == 0 ? expression_.begin : begin, word);
+        const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
     }
 
@@ -26248,19 +26267,263 @@ private:
         return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
     }
 
-    // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
-    // compiler deduces them. `meaning` is what the word at `at` stands for.
-    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
-        const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
-        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
-        const text word = file_.text_at(at);
-        const bool is_replaced = meaning != word && !meaning.ends_with(word);
-        if (is_replaced || file_.is_class_template(word)) return !is_replaced;
-        const bool is_of_library =
-            meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
-        if (is_of_library && is_standard_template(word)) return true;
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
+    arena& memory_;
+    type_knowledge knowledge_;
+    const source_outline& file_;
+    const std::size_t place_;
+    const function_name& name_;
+    list<const template_header*> headers_;  // outermost first
+    list<std::size_t> instantiated_;        // the components of the name that have arguments
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
+
+// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Spells the type of a new-expression.
+class source_spelling {
+public:
+    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
+                    const function_name& name, const type_knowledge& knowledge,
+                    bool is_at_begin = false)
+        : memory_(memory),
+          knowledge_(knowledge),
+          file_(file),
+          expression_(expression),
+          name_(name),
+          spelling_(memory, file, expression.begin, expression.scope, name, knowledge),
+          is_at_begin_(is_at_begin) {}
+
+    // The type, with the blanks and the order of words as in the source; "" if it is not certain.
+    text spelled() const {
+        const text type = expression_.has_type ? written() : text{};
+        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+    }
+
+    text written() const {
+        const text own = own_name();
+        if (expression_.is_request && !is_certain_request()) return {};
+        if (expression_.is_of_variable) {
+            return decayed(
+                spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
+        }
+        if (expression_.is_of_value) {
+            const bool is_member = file_.is_any_at(expression_.type_end - 2, ". ->");
+            const bool is_type = is_certain_type(own) || is_standard_class(own);
+            if (is_member || !is_type) return of_call(own);
+        }
+        text_out type{memory_};
+        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
+            return of_values();
+        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
+    }
+
+    // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
+    text of_call(text own) const {
+        if (own == "static_cast") {
+            text_out cast{memory_};
+            const bool is_read =
+                spelling_.write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
+            return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
+        }
+        const text type = made_by_call(own);
+        return decayed(type.empty() ? made_by_call("operator()") : type);
+    }
+
+    // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
+    // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
+    bool is_unresolved(text written) const {
+        if (!written.contains(">")) return false;
+        const text type = pretty_type(memory_, written);
+        const std::size_t begin = type.starts_with("const ") ? 6 : 0;
+        const std::size_t open = type.find('<');
+        const bool is_standard = type.substr(begin).starts_with("std::");
+        if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
+        const std::size_t at = type.rfind('>');
+        if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
+        const text member = type.substr(at + 3);
+        const text own = member.substr(0, member.find_first_of(" *&["));
+        return file_.class_named(own) == 0 && knowledge_.bytes != nullptr &&
+               knowledge_.bytes(knowledge_.context, own) == 0;
+    }
+
+    // The compiler has deduced the type of p in `auto* p = new box{1};`.
+    text of_auto_pointer() const {
+        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
+        std::size_t before = name;
+        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
+        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
+        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
+            return {};
+        }
+        text type = decayed(spelling_.described(file_.text_at(name), asked_name::variable));
+        if (!type.ends_with("*")) return {};
+        type.remove_suffix(1);
+        return type;
+    }
+
+    // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
+    // is called for it. Or else "app::box<", or "app::box<int" for `app::box(int())`. For `new Ts`
+    // of a pack: "<int, part>". "" for other expressions, such as an aggregate in braces.
+    text deduced() const {
+        const std::size_t open = expression_.type_end;
+        const text pack = of_pack();
+        if (!pack.empty()) return joined(memory_, "<", pack, ">");
+        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
+        if (expression_.is_of_value || expression_.is_of_variable) return {};
+        text_out path{memory_};
+        for (std::size_t i = expression_.type_begin; i < open; ++i) {
+            const text word = file_.text_at(i);
+            const bool is_name =
+                is_word(word) && !spelling_.is_parameter(word) && !file_.is_macro(word);
+            if (!is_name && word != "::") return {};
+            path << word;
+        }
+        const std::size_t last = open - 1;
+        const text own = file_.text_at(last);
+        const bool is_local =
+            find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
+        if (is_local || !spelling_.is_bare_template(last, open, own)) return {};
+        const text built = made_by_call(own);
+        if (!built.empty() || file_.is_at(open, "{")) return built;
+        path << '<';
+        const std::size_t close = file_.partner(open);
+        std::size_t end = close;  // of the type in `T()` or `T{}`
+        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
+        text_out first{memory_};
+        text argument;
+        int depth = 0;  // of angle brackets
+        for (std::size_t i = open + 1; i < end; ++i) {
+            const text token = file_.text_at(i);
+            if (token == "<") ++depth;
+            if (token == ">") --depth;
+            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
+            if (is_word(token) && depth == 0) argument = token;
+        }
+        if (end == close || !is_certain_type(argument) || argument == own ||
+            !spelling_.write(first, open + 1, end, 1)) {
+            return path.view();
+        }
+        path << pretty_type(memory_, first.view());
+        return path.view();
+    }
+
+    // The class whose constructor is called for the expression, whatever its type is called; "" if
+    // that is not certain.
+    ALLOCSCOPE_INLINE text constructed() const {
+        return expression_.is_request || expression_.is_of_value ? text{} : made_by_call({});
+    }
+
+    ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
+
+private:
+    // The types of the pack in `new Ts`; "" if it is something else.
+    text of_pack() const {
+        if (expression_.type_end != expression_.type_begin + 1) return {};
+        const text word = file_.text_at(expression_.type_begin);
+        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, true) : text{};
+    }
+
+    // The class whose constructor is called for the expression, or what the function returns that
+    // is called in `new auto(f(x))`. The places are those at which compilers put the call: the last
+    // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
+    // is not certain.
+    text made_by_call(text own) const {
+        if (knowledge_.made == nullptr) return {};
+        const std::size_t open = expression_.type_end;
+        const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
+                                      open - 1, open};
+        line_and_column places[5];
+        for (std::size_t i = 0; i < 5; ++i) {
+            const source_token& token = file_.tokens()[tokens[i]];
+            places[i] = {static_cast<std::uint32_t>(token.line),
+                         static_cast<std::uint32_t>(token.column)};
+        }
+        const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
+        return knowledge_.made(knowledge_.context, own, {{}, places, count}, memory_);
+    }
+
+    // The last name before the template arguments.
+    text own_name() const {
+        text own;
+        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
+            if (file_.is_at(i, "<")) break;
+            if (file_.is_word_at(i)) own = file_.text_at(i);
+        }
+        return own;
+    }
+
+    // Whether `word(...)` makes an object. It might be a call of a function.
+    bool is_certain_type(text word) const {
+        return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
+               spelling_.is_type_or_namespace(word);
+    }
+
+    bool is_standard_class(text own) const {
+        return file_.is_at(expression_.type_begin, "std") &&
+               (type_spelling::is_standard_template(own) || is_listed(own, "string wstring"));
+    }
+
+    // Whether the block may be that of a `new` in a default argument, and its size would not show
+    // it. Outside of templates only clang places a call at the `new` itself, and never one of a
+    // default argument.
+    bool is_doubtful(text own) const {
+        const bool is_in_template = spelling_.has_template_around() || has_arguments(name_);
+        if (is_at_begin_ && !is_in_template) return false;
+        return file_.has_new_in_default(own) &&
+               (knowledge_.bytes == nullptr || knowledge_.bytes(knowledge_.context, own) == 0);
+    }
+
+    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
+    // it is a type.
+    bool is_certain_request() const {
+        const text name = file_.text_at(expression_.type_begin);
+        const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
+        if (!is_one_word || builtin_type{}.take(name) || spelling_.is_parameter(name)) return true;
+        std::size_t at = expression_.begin;
+        for (int left = 12; left != 0 && at > 0; --left, --at) {
+            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
+        }
+        return false;
+    }
+
+    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
+    // of std::optional.
+    text of_values() const {
+        const std::size_t name = expression_.type_begin + 2;
+        const std::size_t open = expression_.type_end;
+        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
+                            file_.is_any_at(name, "pair tuple optional");
+        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
+        text_out type{memory_};
+        type << "std::" << file_.text_at(name) << '<';
+        std::size_t count = 0;
+        for (std::size_t at = open + 1; at < close; ++at, ++count) {
+            const std::size_t behind = behind_variable(file_.tokens(), at);
+            if (behind != close && !file_.is_at(behind, ",")) return {};
+            const text value = decayed(spelling_.type_of_value(at, behind, 0));
+            // These take the place of a value, or are copied.
+            const bool is_other = value.contains("std::allocator_arg_t") ||
+                                  (count == 0 && value.starts_with("std::optional<"));
+            if (value.empty() || is_other) return {};
+            type << (count == 0 ? "" : ", ") << value;
+            at = behind;
+        }
+        type << '>';
+        const bool is_optional = file_.is_at(name, "optional");
+        const bool is_whole = is_optional ? count == 1 : count > 1;
+        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
     }
 
     arena& memory_;
@@ -26268,8 +26531,7 @@ private:
     const source_outline& file_;
     const new_expression& expression_;
     const function_name& name_;
-    list<const template_header*> headers_;  // outermost first
-    list<std::size_t> instantiated_;        // the components of the name that have arguments
+    const type_spelling spelling_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 
@@ -26304,7 +26566,10 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const std::size_t behind = expression->type_end;
         notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
-        if (type.empty()) notes->deduced = copy_of(names.memory(), spelling.deduced());
+        text deduced = type.empty() ? spelling.deduced() : text{};
+        if (type.empty() && deduced.empty()) deduced = spelling.constructed();
+        notes->deduced =
+            deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
     }
     return names.made(type);
 }
@@ -26455,6 +26720,7 @@ struct asked_place {
     std::uint64_t address;
     const met_module* home;
     text function = {};      // of the frame
+    text file = {};          // of the frame
     bool is_folded = false;  // the code at the address is that of another function
     const symbolize::type_names* known = nullptr;
     bool is_known = false;
@@ -26466,6 +26732,7 @@ struct asked_place {
                 &asked_place::only,
                 &asked_place::bytes,
                 is_folded ? nullptr : &asked_place::meaning,
+                is_folded ? nullptr : &asked_place::made,
                 is_folded ? nullptr : &asked_place::has_call_at};
     }
 
@@ -26499,6 +26766,11 @@ private:
     static bool has_call_at(void* place, text file, int line, int column) {
         const auto& asked = *static_cast<asked_place*>(place);
         return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
+    }
+    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
+        const auto& asked = *static_cast<asked_place*>(place);
+        return asked.symbols.made_at(asked.address, asked.home, asked.function,
+                                     {asked.file, places.begin, places.count}, own, memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);
@@ -26587,6 +26859,21 @@ ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
     return candidate.contains("<") && !candidate.ends_with(">");
 }
 
+// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
+// that is not certain.
+template <class Fit>
+text fitting_type(arena& memory, text types, const Fit& fit) {
+    text found;
+    for (const text each : split_arguments(memory, types)) {
+        const text type = pretty_type(memory, each);
+        const size_fit is_fit = fit(type);
+        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
+        if (is_fit == size_fit::unknown || is_second) return {};
+        if (is_fit == size_fit::same) found = type;
+    }
+    return found;
+}
+
 // The only class of the template that is as large as the block; "" if that is not certain. `begun`
 // is "app::box<", followed by the first template argument if that is known.
 inline text deduced_class(arena& memory, text begun, const type_names& known,
@@ -26666,8 +26953,14 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
         }
     }
     text_out made{memory};
+    bool is_pasted = true;  // the next word is a part of the one before it: `make_##T`
     for (; next < body.tokens.size(); ++next) {
         const text word = spelling_at(body.tokens, next);
+        if (word == "#" && spelling_at(body.tokens, next + 1) == "#" && !is_pasted) {
+            is_pasted = true;
+            ++next;
+            continue;
+        }
         if (word == "#" || file.is_macro(word)) return {};
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -26675,7 +26968,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             if (!has_pack) return {};
             continue;
         }
-        made << (i < parameters.size() ? arguments[i] : word) << ' ';
+        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
+        is_pasted = false;
     }
     return made.view();
 }
@@ -26922,11 +27216,10 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
                        std::size_t at, std::size_t begin, std::size_t end,
                        type_knowledge knowledge) {
     knowledge.meaning = nullptr;
-    new_expression place;
-    place.begin = begin;
-    place.scope = file.scope_of(at);
     const function_name& function = names.of(frame.function).parts;
-    return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
+    const type_spelling spelling{names.scratch(),   file,     begin,
+                                 file.scope_of(at), function, knowledge};
+    return spelling.spelled(begin, end);
 }
 
 // The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
@@ -27692,7 +27985,12 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
-    if (symbolize::is_begun_class(type.candidate)) {
+    if (type.candidate.starts_with("<")) {
+        type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
+            return fit_at(stack.asking_address(), each);
+        });
+        if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
+    } else if (symbolize::is_begun_class(type.candidate)) {
         const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
         type.candidate = types != nullptr
                              ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)
@@ -28877,7 +29175,8 @@ private:
         code_frame& frame = frames.back();
         const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else
         frame.is_nearby = true;                         // has no type
-        asked_place asked{symbols_, folded.location->address, folded.home, frame.function, true};
+        asked_place asked{
+            symbols_, folded.location->address, folded.home, frame.function, frame.file, true};
         if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
@@ -29078,6 +29377,7 @@ private:
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
             asked.function = frames[stack.asking_frame].function;
+            asked.file = frames[stack.asking_frame].file;
             asked.is_folded = stack.asking_frame == folded_at_;
             if (stack.homes != nullptr) {
                 for (const met_module* home : *stack.homes) {

@@ -217,6 +217,28 @@ LINES = [
     ("F { static std::optional<hid> o; keep(new std::optional(o)); }", ["std::optional<hid>"]),
     ("F { static std::pair<hid, int> p; keep(new std::tuple(p)); }", ["std::tuple<hid, int>"]),
     ("F { static hid a[2]; keep(new std::pair(a, 1)); }", ["std::pair<hid*, int>"]),
+    # Which of the constructors and functions that are called there makes the object?
+    ("struct text@ { std::string value; }; template <class T> struct pick@ { using type = text@; };"
+     " template <class T> void g@() { keep(new typename pick@<T>::type{\"x\"}); } F { g@<int>(); }",
+     ["text@", "pick@<int>::type"]),
+    ("struct text@ { std::string value; text@(std::string v) : value(std::move(v)) {} }; "
+     "template <class T> struct pick@ { using type = text@; }; template <class T> void g@(T v) { "
+     "keep(new typename pick@<T>::type(v)); } F { g@(\"x\"); }", ["text@"]),
+    ("struct a@ { long x[3]; }; struct b@ { long y[3]; }; __attribute__((noinline)) a@ one@(b@) { "
+     "return {}; } __attribute__((noinline)) b@ two@() { return {}; } F { "
+     "keep(new auto(one@(two@()))); }", ["a@"]),
+    ("struct a@ { long x[3]; }; struct b@ { long y[3]; }; __attribute__((noinline)) a@ same@(b@) { "
+     "return {}; } __attribute__((noinline)) b@ same@(int) { return {}; } F { "
+     "keep(new auto(same@(same@(1)))); }", ["a@"]),
+    ("struct a@ { long x[3]; a@() : x{1} {} }; struct b@ : a@ { using a@::a@; }; template <class T> "
+     "struct pick@ { using type = b@; }; template <class T> void g@() { "
+     "keep(new typename pick@<T>::type()); } F { g@<int>(); }", ["b@"]),
+    ("struct a@ { long x[3]; a@(int v) : x{v} {} }; struct b@ : a@ { using a@::a@; }; template "
+     "<class T> struct pick@ { using type = b@; }; template <class T> void g@() { "
+     "keep(new typename pick@<T>::type(4)); } F { g@<int>(); }", ["b@"]),
+    ("struct a@ { std::vector<int> v; }; template <class T> struct pick@ { using type = a@; }; "
+     "template <class T> void g@(const std::vector<int>& v) { keep(new typename pick@<T>::type{v}); "
+     "} F { static std::vector<int> v; g@<int>(v); }", ["a@"]),
     # g++ -O2 makes one call of two.
     ("F { void* p; if (sink) p = new pl; else p = new pl2; keep(p); }", ["pl"]),
     ("F { keep(sink ? static_cast<void*>(new pl) : static_cast<void*>(new pl2)); }", ["pl"]),
@@ -261,7 +283,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 20), ("-O2", "-g1", 46), ("-O2", "-g", 16))
+        limits = (("-O0", "-g1", 24), ("-O2", "-g1", 49), ("-O2", "-g", 17))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

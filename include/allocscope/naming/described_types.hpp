@@ -200,19 +200,21 @@ private:
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
-        while (each != nullptr && each->bytes == 0) each = each->next;
-        return each != nullptr ? each->bytes : 0;
+        std::uint64_t bytes = 0;
+        for (; each != nullptr; each = each->next) {
+            bytes = each->bytes;
+            if (bytes == 0) break;
+        }
+        return bytes;
     }
     static bool has_call_at(void* place, text file, int line, int column) {
         const auto& asked = *static_cast<asked_place*>(place);
         return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
     }
-    static text made(void* place, text own, int line, int column, arena& memory) {
+    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(
-            asked.address, asked.home, asked.function,
-            {asked.file, static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(column)}, own,
-            memory);
+        return asked.symbols.made_at(asked.address, asked.home, asked.function,
+                                     {asked.file, places.begin, places.count}, own, memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);

@@ -41,11 +41,24 @@ struct code_frame {
     bool is_line_withheld = false;
 };
 
-// A place in the source, as the debug information has it.
-struct source_place {
-    text file;
+// A line and column of a source file.
+struct line_and_column {
     std::uint32_t line = 0;
     std::uint32_t column = 0;
+};
+
+// A few places in one source file, the most telling first.
+struct source_places {
+    text file;
+    const line_and_column* begin = nullptr;
+    std::size_t count = 0;
+
+    // The number of the place; `count`: it is none of them.
+    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+        std::size_t i = 0;
+        while (i < count && (begin[i].line != line || begin[i].column != column)) ++i;
+        return i;
+    }
 };
 
 // The nearest lines before and after a call, in the same function and file, that differ from the

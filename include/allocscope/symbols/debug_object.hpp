@@ -131,10 +131,10 @@ public:
         return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
     }
 
-    // What is made at a place in the source, in the function of a frame of this address: the only
-    // type that a constructor or function named `own` makes which is called or inlined there. ""
-    // if that is not certain.
-    text made_at(std::uint64_t linked_address, text function, const source_place& place, text own,
+    // What is made at the first of these places that tells it, in the function of a frame of this
+    // address: the only type that a constructor or function named `own` makes which is called or
+    // inlined there. "" if no place tells it.
+    text made_at(std::uint64_t linked_address, text function, const source_places& places, text own,
                  arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         const described_function found = function_in(unit, linked_address);
@@ -143,28 +143,28 @@ public:
         const std::size_t around = inlined_as(found, linked_address, function);
         const line_table& lines = lines_of(*unit);
         entry_types types{memory, *found.units, *found.names};
-        text only;
-        bool is_certain = true;
-        const auto add = [&](std::uint64_t entry) {
-            const text made = types.made_by(entry, own);
-            is_certain = is_certain && (only.empty() || made.empty() || made == only);
-            if (!made.empty()) only = made;
-        };
+        list<made_type> made{memory};
+        made.resize(places.count);
         for (std::size_t i = 0; i < calls.size(); ++i) {
             const inlined_call& call = calls[i];
-            const bool is_there = call.parent == around && call.call_line == place.line &&
-                                  call.call_column == place.column;
-            if (is_there && lines.path_of(call.call_file, texts_) == place.file) add(call.entry);
+            if (call.parent != around) continue;
+            const std::size_t at = places.find(call.call_line, call.call_column);
+            if (at == places.count || lines.path_of(call.call_file, texts_) != places.file)
+                continue;
+            made[at].add(types.made_by(call.entry, own));
         }
         const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
-        nearby.any_code_of(
-            place.file, place.line, place.column, [&](std::uint64_t begin, std::uint64_t end) {
-                folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
-                    if (calls.innermost_at(behind - 1) == around) add(entry);
-                });
-                return false;
+        nearby.any_code_of(places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+            folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                if (calls.innermost_at(behind - 1) == around)
+                    made[at].add(types.made_by(entry, own));
             });
-        return is_certain ? only : text{};
+            return false;
+        });
+        for (const made_type& each : made) {
+            if (each.is_certain && !each.type.empty()) return each.type;
+        }
+        return {};
     }
 
     // The lines near the call in a frame that resolve() made for this address. `outer` is the
@@ -195,9 +195,10 @@ public:
         const folded_functions& code = folded();
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
-        return nearby.any_code_of(file, static_cast<std::uint32_t>(line),
-                                  static_cast<std::uint32_t>(column),
-                                  [&](std::uint64_t begin, std::uint64_t end) {
+        const line_and_column place{static_cast<std::uint32_t>(line),
+                                    static_cast<std::uint32_t>(column)};
+        return nearby.any_code_of({file, &place, 1},
+                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
                                       return code.calls_the_same(begin, end, linked_address + 1);
                                   });
     }

@@ -22,6 +22,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
+#include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
@@ -70,18 +71,20 @@ public:
         return 0;
     }
 
-    // Whether `visit(begin, end)` is true for a piece of the function's code that has a place.
+    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one of
+    // the places; `number` says which.
     template <class Visit>
-    bool any_code_of(text file, std::uint32_t line, std::uint32_t column,
-                     const Visit& visit) const {
+    bool any_code_of(const source_places& places, const Visit& visit) const {
         const line_table::row* at = rows_.last_before(function_.low);
         for (; at != nullptr && at != rows_.end; ++at) {
             const std::uint64_t begin = rows_.address_of(*at);
             if (begin >= function_.high) break;
-            if (at->line != line || at->column != column) continue;
+            const std::size_t number = places.find(at->line, at->column);
+            if (number == places.count) continue;
             const bool is_last = at + 1 == rows_.end;
             const std::uint64_t end = is_last ? function_.high : rows_.address_of(at[1]);
-            if (lines_.path_of(at->file, texts_) == file && visit(begin, end)) return true;
+            const bool is_there = lines_.path_of(at->file, texts_) == places.file;
+            if (is_there && visit(number, begin, end)) return true;
         }
         return false;
     }

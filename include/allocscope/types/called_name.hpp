@@ -27,7 +27,7 @@
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
-#include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/type_spelling.hpp>
 
 #include <cstddef>  // size_t
 
@@ -46,11 +46,10 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
                        std::size_t at, std::size_t begin, std::size_t end,
                        type_knowledge knowledge) {
     knowledge.meaning = nullptr;
-    new_expression place;
-    place.begin = begin;
-    place.scope = file.scope_of(at);
     const function_name& function = names.of(frame.function).parts;
-    return source_spelling{names.scratch(), file, place, function, knowledge}.spelled(begin, end);
+    const type_spelling spelling{names.scratch(),   file,     begin,
+                                 file.scope_of(at), function, knowledge};
+    return spelling.spelled(begin, end);
 }
 
 // The token before the brackets of an initialiser: `v{1}` and `v = {1}`.

@@ -37,16 +37,17 @@ struct type_knowledge {
     text (*qualified)(void* context, text name, text function) = nullptr;
     // The only type with that name, with its scopes; "" if that is not certain.
     text (*only)(void* context, text name) = nullptr;
-    // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
+    // The size of a type with that name in bytes; 0: it, or that of another one, is not known; the
+    // name may be an alias. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
-    // What a constructor or function named `own` makes, if one is called or inlined at a place of
-    // the frame's file, in its function. "" if that is not certain. If `own` is "", any
-    // constructor.
-    text (*made)(void* context, text own, int line, int column, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes that the frame's function calls at the first
+    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
+    // The file is that of the frame.
+    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;

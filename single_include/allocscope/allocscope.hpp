@@ -21120,17 +21120,32 @@ struct line_and_column {
 };
 
 // A few places in one source file, the most telling first.
-struct source_places {
-    text file;
-    const line_and_column* begin = nullptr;
-    std::size_t count = 0;
+class source_places {
+public:
+    // The array is not copied. There is at least one place.
+    source_places(const line_and_column* places, std::size_t count) noexcept
+        : begin_(places), count_(count), first_line_(places->line), last_line_(places->line) {
+        for (std::size_t i = 1; i < count; ++i) {
+            if (places[i].line < first_line_) first_line_ = places[i].line;
+            if (places[i].line > last_line_) last_line_ = places[i].line;
+        }
+    }
 
-    // The number of the place; `count`: it is none of them.
-    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+    std::size_t count() const noexcept { return count_; }
+
+    // The number of the place; count(): it is none of them. Asked for every row of a function.
+    ALLOCSCOPE_INLINE std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+        if (line < first_line_ || line > last_line_) return count_;
         std::size_t i = 0;
-        while (i < count && (begin[i].line != line || begin[i].column != column)) ++i;
+        while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
         return i;
     }
+
+private:
+    const line_and_column* begin_;
+    std::size_t count_;
+    std::uint32_t first_line_;
+    std::uint32_t last_line_;
 };
 
 // The nearest lines before and after a call, in the same function and file, that differ from the
@@ -22306,20 +22321,19 @@ public:
         return 0;
     }
 
-    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one of
-    // the places; `number` says which.
+    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
+    // of the places in the file; `number` says which.
     template <class Visit>
-    bool any_code_of(const source_places& places, const Visit& visit) const {
+    bool any_code_of(text file, const source_places& places, const Visit& visit) const {
         const line_table::row* at = rows_.last_before(function_.low);
-        for (; at != nullptr && at != rows_.end; ++at) {
-            const std::uint64_t begin = rows_.address_of(*at);
-            if (begin >= function_.high) break;
+        if (at == nullptr) return false;
+        const line_table::row* const last = rows_.last_before(function_.high - 1);
+        for (; at <= last; ++at) {
             const std::size_t number = places.find(at->line, at->column);
-            if (number == places.count) continue;
-            const bool is_last = at + 1 == rows_.end;
-            const std::uint64_t end = is_last ? function_.high : rows_.address_of(at[1]);
-            const bool is_there = lines_.path_of(at->file, texts_) == places.file;
-            if (is_there && visit(number, begin, end)) return true;
+            if (number == places.count()) continue;
+            if (lines_.path_of(at->file, texts_) != file) continue;
+            const std::uint64_t end = at < last ? rows_.address_of(at[1]) : function_.high;
+            if (visit(number, rows_.address_of(*at), end)) return true;
         }
         return false;
     }
@@ -22771,8 +22785,8 @@ public:
     // What is made at the first of these places that tells it, in the function of a frame of this
     // address: the only type that a constructor or function named `own` makes which is called or
     // inlined there. "" if no place tells it.
-    text made_at(std::uint64_t linked_address, text function, const source_places& places, text own,
-                 arena& memory) {
+    text made_at(std::uint64_t linked_address, text function, text file,
+                 const source_places& places, text own, arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         const described_function found = function_in(unit, linked_address);
         if (found.range == nullptr) return {};
@@ -22781,23 +22795,23 @@ public:
         const line_table& lines = lines_of(*unit);
         entry_types types{memory, *found.units, *found.names};
         list<made_type> made{memory};
-        made.resize(places.count);
+        made.resize(places.count());
         for (std::size_t i = 0; i < calls.size(); ++i) {
             const inlined_call& call = calls[i];
             if (call.parent != around) continue;
             const std::size_t at = places.find(call.call_line, call.call_column);
-            if (at == places.count || lines.path_of(call.call_file, texts_) != places.file)
-                continue;
+            if (at == places.count() || lines.path_of(call.call_file, texts_) != file) continue;
             made[at].add(types.made_by(call.entry, own));
         }
         const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
-        nearby.any_code_of(places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
-            folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
-                if (calls.innermost_at(behind - 1) == around)
-                    made[at].add(types.made_by(entry, own));
+        nearby.any_code_of(
+            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+                folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                    const bool is_there = calls.innermost_at(behind - 1) == around;
+                    if (is_there) made[at].add(types.made_by(entry, own));
+                });
+                return false;
             });
-            return false;
-        });
         for (const made_type& each : made) {
             if (each.is_certain && !each.type.empty()) return each.type;
         }
@@ -22834,7 +22848,7 @@ public:
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return nearby.any_code_of({file, &place, 1},
+        return nearby.any_code_of(file, {&place, 1},
                                   [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
                                       return code.calls_the_same(begin, end, linked_address + 1);
                                   });
@@ -23599,11 +23613,11 @@ public:
 
     // What the code of a frame's function makes at a place in the source; see debug_object.
     ALLOCSCOPE_INLINE text made_at(std::uint64_t address, const detail::met_module* home,
-                                   text function, const source_places& places, text own,
+                                   text function, text file, const source_places& places, text own,
                                    arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
-        return owner.object->made_at(address - owner.base, function, places, own, memory);
+        return owner.object->made_at(address - owner.base, function, file, places, own, memory);
     }
 
     // The lines near the call in a frame that was resolved at an address; see debug_object.
@@ -25885,7 +25899,8 @@ struct type_knowledge {
     text (*qualified)(void* context, text name, text function) = nullptr;
     // The only type with that name, with its scopes; "" if that is not certain.
     text (*only)(void* context, text name) = nullptr;
-    // The size of objects of that type in bytes; 0: it is not known. Null: no size is known.
+    // The size of a type with that name in bytes; 0: it, or that of another one, is not known; the
+    // name may be an alias. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
@@ -26451,7 +26466,7 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return knowledge_.made(knowledge_.context, own, {{}, places, count}, memory_);
+        return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
     }
 
     // The last name before the template arguments.
@@ -26760,8 +26775,12 @@ private:
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
-        while (each != nullptr && each->bytes == 0) each = each->next;
-        return each != nullptr ? each->bytes : 0;
+        std::uint64_t bytes = 0;
+        for (; each != nullptr; each = each->next) {
+            bytes = each->bytes;
+            if (bytes == 0) break;
+        }
+        return bytes;
     }
     static bool has_call_at(void* place, text file, int line, int column) {
         const auto& asked = *static_cast<asked_place*>(place);
@@ -26769,8 +26788,8 @@ private:
     }
     static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(asked.address, asked.home, asked.function,
-                                     {asked.file, places.begin, places.count}, own, memory);
+        return asked.symbols.made_at(asked.address, asked.home, asked.function, asked.file, places,
+                                     own, memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);

@@ -230,15 +230,16 @@ LINES = [
     ("struct a@ { long x[3]; }; struct b@ { long y[3]; }; __attribute__((noinline)) a@ same@(b@) { "
      "return {}; } __attribute__((noinline)) b@ same@(int) { return {}; } F { "
      "keep(new auto(same@(same@(1)))); }", ["a@"]),
-    ("struct a@ { long x[3]; a@() : x{1} {} }; struct b@ : a@ { using a@::a@; }; template <class T> "
-     "struct pick@ { using type = b@; }; template <class T> void g@() { "
+    ("struct a@ { long x[3]; a@() : x{1} {} }; struct b@ : a@ { using a@::a@; }; template <class "
+     "T> struct pick@ { using type = b@; }; template <class T> void g@() { "
      "keep(new typename pick@<T>::type()); } F { g@<int>(); }", ["b@"]),
     ("struct a@ { long x[3]; a@(int v) : x{v} {} }; struct b@ : a@ { using a@::a@; }; template "
      "<class T> struct pick@ { using type = b@; }; template <class T> void g@() { "
      "keep(new typename pick@<T>::type(4)); } F { g@<int>(); }", ["b@"]),
     ("struct a@ { std::vector<int> v; }; template <class T> struct pick@ { using type = a@; }; "
-     "template <class T> void g@(const std::vector<int>& v) { keep(new typename pick@<T>::type{v}); "
-     "} F { static std::vector<int> v; g@<int>(v); }", ["a@"]),
+     "template <class T> void g@(const std::vector<int>& v) { "
+     "keep(new typename pick@<T>::type{v}); } F { static std::vector<int> v; g@<int>(v); }", ["a@"]),
+    ("template <class... U> void each@() { (keep(new U), ...); } F { each@<pl, pl2>(); }", []),
     # g++ -O2 makes one call of two.
     ("F { void* p; if (sink) p = new pl; else p = new pl2; keep(p); }", ["pl"]),
     ("F { keep(sink ? static_cast<void*>(new pl) : static_cast<void*>(new pl2)); }", ["pl"]),

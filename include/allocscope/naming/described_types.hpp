@@ -213,8 +213,8 @@ private:
     }
     static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(asked.address, asked.home, asked.function,
-                                     {asked.file, places.begin, places.count}, own, memory);
+        return asked.symbols.made_at(asked.address, asked.home, asked.function, asked.file, places,
+                                     own, memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
         const auto& asked = *static_cast<asked_place*>(place);

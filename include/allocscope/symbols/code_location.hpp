@@ -48,17 +48,32 @@ struct line_and_column {
 };
 
 // A few places in one source file, the most telling first.
-struct source_places {
-    text file;
-    const line_and_column* begin = nullptr;
-    std::size_t count = 0;
+class source_places {
+public:
+    // The array is not copied. There is at least one place.
+    source_places(const line_and_column* places, std::size_t count) noexcept
+        : begin_(places), count_(count), first_line_(places->line), last_line_(places->line) {
+        for (std::size_t i = 1; i < count; ++i) {
+            if (places[i].line < first_line_) first_line_ = places[i].line;
+            if (places[i].line > last_line_) last_line_ = places[i].line;
+        }
+    }
 
-    // The number of the place; `count`: it is none of them.
-    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+    std::size_t count() const noexcept { return count_; }
+
+    // The number of the place; count(): it is none of them. Asked for every row of a function.
+    ALLOCSCOPE_INLINE std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+        if (line < first_line_ || line > last_line_) return count_;
         std::size_t i = 0;
-        while (i < count && (begin[i].line != line || begin[i].column != column)) ++i;
+        while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
         return i;
     }
+
+private:
+    const line_and_column* begin_;
+    std::size_t count_;
+    std::uint32_t first_line_;
+    std::uint32_t last_line_;
 };
 
 // The nearest lines before and after a call, in the same function and file, that differ from the

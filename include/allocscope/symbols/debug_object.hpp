@@ -134,8 +134,8 @@ public:
     // What is made at the first of these places that tells it, in the function of a frame of this
     // address: the only type that a constructor or function named `own` makes which is called or
     // inlined there. "" if no place tells it.
-    text made_at(std::uint64_t linked_address, text function, const source_places& places, text own,
-                 arena& memory) {
+    text made_at(std::uint64_t linked_address, text function, text file,
+                 const source_places& places, text own, arena& memory) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         const described_function found = function_in(unit, linked_address);
         if (found.range == nullptr) return {};
@@ -144,23 +144,23 @@ public:
         const line_table& lines = lines_of(*unit);
         entry_types types{memory, *found.units, *found.names};
         list<made_type> made{memory};
-        made.resize(places.count);
+        made.resize(places.count());
         for (std::size_t i = 0; i < calls.size(); ++i) {
             const inlined_call& call = calls[i];
             if (call.parent != around) continue;
             const std::size_t at = places.find(call.call_line, call.call_column);
-            if (at == places.count || lines.path_of(call.call_file, texts_) != places.file)
-                continue;
+            if (at == places.count() || lines.path_of(call.call_file, texts_) != file) continue;
             made[at].add(types.made_by(call.entry, own));
         }
         const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
-        nearby.any_code_of(places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
-            folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
-                if (calls.innermost_at(behind - 1) == around)
-                    made[at].add(types.made_by(entry, own));
+        nearby.any_code_of(
+            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+                folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                    const bool is_there = calls.innermost_at(behind - 1) == around;
+                    if (is_there) made[at].add(types.made_by(entry, own));
+                });
+                return false;
             });
-            return false;
-        });
         for (const made_type& each : made) {
             if (each.is_certain && !each.type.empty()) return each.type;
         }
@@ -197,7 +197,7 @@ public:
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return nearby.any_code_of({file, &place, 1},
+        return nearby.any_code_of(file, {&place, 1},
                                   [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
                                       return code.calls_the_same(begin, end, linked_address + 1);
                                   });

@@ -71,20 +71,19 @@ public:
         return 0;
     }
 
-    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one of
-    // the places; `number` says which.
+    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
+    // of the places in the file; `number` says which.
     template <class Visit>
-    bool any_code_of(const source_places& places, const Visit& visit) const {
+    bool any_code_of(text file, const source_places& places, const Visit& visit) const {
         const line_table::row* at = rows_.last_before(function_.low);
-        for (; at != nullptr && at != rows_.end; ++at) {
-            const std::uint64_t begin = rows_.address_of(*at);
-            if (begin >= function_.high) break;
+        if (at == nullptr) return false;
+        const line_table::row* const last = rows_.last_before(function_.high - 1);
+        for (; at <= last; ++at) {
             const std::size_t number = places.find(at->line, at->column);
-            if (number == places.count) continue;
-            const bool is_last = at + 1 == rows_.end;
-            const std::uint64_t end = is_last ? function_.high : rows_.address_of(at[1]);
-            const bool is_there = lines_.path_of(at->file, texts_) == places.file;
-            if (is_there && visit(number, begin, end)) return true;
+            if (number == places.count()) continue;
+            if (lines_.path_of(at->file, texts_) != file) continue;
+            const std::uint64_t end = at < last ? rows_.address_of(at[1]) : function_.high;
+            if (visit(number, rows_.address_of(*at), end)) return true;
         }
         return false;
     }

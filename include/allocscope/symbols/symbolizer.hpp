@@ -109,11 +109,11 @@ public:
 
     // What the code of a frame's function makes at a place in the source; see debug_object.
     ALLOCSCOPE_INLINE text made_at(std::uint64_t address, const detail::met_module* home,
-                                   text function, const source_places& places, text own,
+                                   text function, text file, const source_places& places, text own,
                                    arena& memory) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
-        return owner.object->made_at(address - owner.base, function, places, own, memory);
+        return owner.object->made_at(address - owner.base, function, file, places, own, memory);
     }
 
     // The lines near the call in a frame that was resolved at an address; see debug_object.

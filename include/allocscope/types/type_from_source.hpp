@@ -202,7 +202,7 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return knowledge_.made(knowledge_.context, own, {{}, places, count}, memory_);
+        return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
     }
 
     // The last name before the template arguments.

@@ -25913,6 +25913,14 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+
+    // What is known where the code is that of another frame or function.
+    type_knowledge elsewhere() const noexcept {
+        type_knowledge less = *this;
+        less.meaning = nullptr;
+        less.made = nullptr;
+        return less;
+    }
 };
 
 }  // namespace symbolize
@@ -27041,6 +27049,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
+    believed.made = nullptr;  // its tokens have places of their own
     return source_spelling{memory, made, only, function, believed}.spelled();
 }
 
@@ -27233,11 +27242,11 @@ inline text own_name_of(const read_name& name) noexcept {
 // "" if that is not certain. The frame is not the one that `knowledge` is about.
 inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
-                       type_knowledge knowledge) {
-    knowledge.meaning = nullptr;
+                       const type_knowledge& knowledge) {
     const function_name& function = names.of(frame.function).parts;
-    const type_spelling spelling{names.scratch(),   file,     begin,
-                                 file.scope_of(at), function, knowledge};
+    const type_knowledge less = knowledge.elsewhere();
+    const std::size_t scope = file.scope_of(at);
+    const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
 
@@ -27761,11 +27770,12 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 // operators further in than the asking frame may do so, or asks for something else, which is then
 // in `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
-                             source_cache& sources, type_knowledge knowledge, type_answer& answer) {
-    knowledge.meaning = nullptr;  // it is about another frame, the asking one
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
         if (!names.of(frames[i].function).is_own_operator_new) continue;
-        const text type = type_from_source(names, frames[i], sources, knowledge);
+        const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
@@ -27936,7 +27946,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     frame.function = called_name(names, frames, asking, sources, knowledge);
     if (is_folded(names, frames, asking, frame.function)) {
         frame.function = {};
-        knowledge.meaning = nullptr;
+        knowledge = knowledge.elsewhere();
     }
     source_notes notes;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);

@@ -78,7 +78,7 @@ def sources_of(test, root=ROOT):
     if (folder / "main.cpp").exists():
         plugins = sorted(folder.glob("plugin_*.cpp"))
         return [path for path in sorted(folder.glob("*.cpp")) if path not in plugins], plugins
-    for name in (f"{topic}_test.cpp", f"{topic}.cpp", f"{topic}.py"):
+    for name in (f"{topic}_test.cpp", f"{topic}.py", f"{topic}.cpp"):
         if (root / "tests" / group / name).exists():
             return [root / "tests" / group / name], []
     raise cannot_apply(f"there is no test {test}")

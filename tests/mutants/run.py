@@ -94,8 +94,11 @@ class workshop:
 
     def wrapped(self, script, folder):
         program = folder / "program"
-        words = [sys.executable, script, "--include", self.include, "--work", folder / "work",
-                 "--compiler", COMPILER]
+        words = [sys.executable, script]
+        if "COMPILER FLAGS... -- OBJECTS..." in script.read_text().partition("\n")[0]:
+            words += [COMPILER, "-std=c++17", f"-I{self.include}", "--", self.hooks_object()]
+        else:
+            words += ["--include", self.include, "--work", folder / "work", "--compiler", COMPILER]
         program.write_text("#!/bin/sh\nexec " + shlex.join(map(str, words)) + "\n")
         program.chmod(0o755)
         return program

@@ -364,6 +364,12 @@ RARE = [
      ["crate<float>"]),
     ("template <class U> auto store@(U v) { return new typename stored<U>::type(v); } " + F +
      "{ keep(store@(3L)); }", ["app::holder<long>"]),
+    # A function that another instantiation of itself has inlined, by way of mid@: both have calls
+    # at the same place.
+    ("template <class U> void into@(U v); inline void mid@(); template <class U> "
+     "__attribute__((always_inline)) inline void into@(U v) { keep(new crate(v)); "
+     "if constexpr (sizeof(U) > 1) mid@(); } __attribute__((always_inline)) inline void mid@() { "
+     "into@('c'); } " + F + "{ into@(3); }", ["crate<int>", "crate<char>"]),
     # What a function returns
     (F + "{ keep(new auto(some_plain())); }", ["app::plain"]),
     (F + "{ keep(new auto(some_hidden(3))); }", ["hidden"]),

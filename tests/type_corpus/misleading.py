@@ -239,6 +239,9 @@ LINES = [
     ("struct a@ { std::vector<int> v; }; template <class T> struct pick@ { using type = a@; }; "
      "template <class T> void g@(const std::vector<int>& v) { "
      "keep(new typename pick@<T>::type{v}); } F { static std::vector<int> v; g@<int>(v); }", ["a@"]),
+    ("struct a@ { long x[2]; a@() : x{1} {} }; struct b@ { long y[2]; b@(long v, const a@& a = a@())"
+     " : y{v, a.x[0]} {} }; template <class T> struct pick@ { using type = b@; }; template <class T>"
+     " void g@() { keep(new typename pick@<T>::type(3)); } F { g@<int>(); }", ["b@"]),
     ("template <class... U> void each@() { (keep(new U), ...); } F { each@<pl, pl2>(); }", []),
     # g++ -O2 makes one call of two.
     ("F { void* p; if (sink) p = new pl; else p = new pl2; keep(p); }", ["pl"]),
@@ -284,7 +287,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 24), ("-O2", "-g1", 49), ("-O2", "-g", 17))
+        limits = (("-O0", "-g1", 26), ("-O2", "-g1", 51), ("-O0", "-g", 19), ("-O2", "-g", 19))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -44,11 +44,11 @@ inline text own_name_of(const read_name& name) noexcept {
 // "" if that is not certain. The frame is not the one that `knowledge` is about.
 inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
-                       type_knowledge knowledge) {
-    knowledge.meaning = nullptr;
+                       const type_knowledge& knowledge) {
     const function_name& function = names.of(frame.function).parts;
-    const type_spelling spelling{names.scratch(),   file,     begin,
-                                 file.scope_of(at), function, knowledge};
+    const type_knowledge less = knowledge.elsewhere();
+    const std::size_t scope = file.scope_of(at);
+    const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
 

@@ -140,6 +140,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
+    believed.made = nullptr;  // its tokens have places of their own
     return source_spelling{memory, made, only, function, believed}.spelled();
 }
 

@@ -51,6 +51,14 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+
+    // What is known where the code is that of another frame or function.
+    type_knowledge elsewhere() const noexcept {
+        type_knowledge less = *this;
+        less.meaning = nullptr;
+        less.made = nullptr;
+        return less;
+    }
 };
 
 }  // namespace symbolize

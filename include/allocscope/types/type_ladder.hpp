@@ -66,11 +66,12 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 // operators further in than the asking frame may do so, or asks for something else, which is then
 // in `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
-                             source_cache& sources, type_knowledge knowledge, type_answer& answer) {
-    knowledge.meaning = nullptr;  // it is about another frame, the asking one
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
         if (!names.of(frames[i].function).is_own_operator_new) continue;
-        const text type = type_from_source(names, frames[i], sources, knowledge);
+        const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
@@ -241,7 +242,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     frame.function = called_name(names, frames, asking, sources, knowledge);
     if (is_folded(names, frames, asking, frame.function)) {
         frame.function = {};
-        knowledge.meaning = nullptr;
+        knowledge = knowledge.elsewhere();
     }
     source_notes notes;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);

@@ -30,6 +30,7 @@ constexpr std::uint16_t tag_reference_type = 0x10;
 constexpr std::uint16_t tag_structure_type = 0x13;
 constexpr std::uint16_t tag_typedef = 0x16;
 constexpr std::uint16_t tag_union_type = 0x17;
+constexpr std::uint16_t tag_inheritance = 0x1c;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
 constexpr std::uint16_t tag_base_type = 0x24;
 constexpr std::uint16_t tag_const_type = 0x26;

@@ -200,10 +200,9 @@ private:
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
-        std::uint64_t bytes = 0;
+        const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
         for (; each != nullptr; each = each->next) {
-            bytes = each->bytes;
-            if (bytes == 0) break;
+            if (each->bytes != bytes) return 0;
         }
         return bytes;
     }

@@ -26,6 +26,7 @@
 #include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
@@ -165,24 +166,30 @@ private:
         return names_a_type(tag) && tag != tag_imported_declaration;
     }
 
-    // Searches all entries that describe the function or class `scope`. Then sets `scope` to the
-    // function or class around it, or to 0 if there is none.
-    found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
+    // Searches all entries that describe the function or class `scope`, and then, for a type, its
+    // base classes. Then sets `scope` to the function or class around it, or to 0 if there is none.
+    found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
         found_type found;
+        list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
         for (int links = 0; links < most_links && scope != 0; ++links) {
             entry_facts facts;
             if (!read(scope, facts)) break;
-            if (facts.has_children) look_at_children(scope, name, wanted, found);
+            if (facts.has_children) look_at_children(scope, name, wanted, found, bases);
             last = scope;
             scope = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
+        for (std::size_t i = 0; found.count == 0 && i < bases.size() && depth < most_links; ++i) {
+            std::uint64_t base = without_aliases(bases[i]);
+            found = look_up(base, name, wanted, depth + 1);
+        }
         return found;
     }
 
-    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
+    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
+                          list<std::uint64_t>& bases) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
         entry_walker walker = unit.walk(scope);
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
@@ -196,11 +203,14 @@ private:
             }
             if (walker.depth() != open) continue;
             if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
-            if (!is_wanted(shape->tag, wanted)) continue;
+            const bool is_base = shape->tag == detail::dwarf::tag_inheritance;
+            if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
+                continue;
             const std::uint64_t child = walker.offset() | unit.header.file;
             entry_facts facts;
             read_values(unit, walker, facts);
-            if (facts.name != name) continue;
+            if (is_base) bases.push_back(facts.type);
+            if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
             const std::uint64_t type = is_itself ? child : facts.type;

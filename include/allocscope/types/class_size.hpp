@@ -63,8 +63,15 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
     const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
+    const text path{name.whole.data(),
+                    static_cast<std::size_t>(own.name.end() - name.whole.data())};
+    bool is_scoped = false;  // a class with that name is in that scope
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
+    }
     size_fit fit = size_fit::unknown;
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        if (is_scoped && each->qualified != path) continue;
         const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
         if (is_alias || pretty_type(memory, each->whole) != wanted) continue;

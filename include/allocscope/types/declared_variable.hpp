@@ -34,7 +34,7 @@ namespace symbolize {
 
 struct declared_variable {
     std::size_t at = 0;     // the token of its name
-    std::size_t begin = 0;  // the first token of its type, without const and &
+    std::size_t begin = 0;  // the first token of its type, without & and its own const
     std::size_t end = 0;    // the token after its type; 0: the type is not known
 
     ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
@@ -77,6 +77,11 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
     const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
     if (is_alone) found.end = end;
+    if (file.is_at(end - 1, "*")) {  // the const belongs to what it points to
+        while (before < found.begin && !file.is_at(before, "const")) ++before;
+        if (before + 1 == found.begin) found.begin = before;
+        if (before + 1 < found.begin) found.end = 0;
+    }
     return found;
 }
 
@@ -86,22 +91,26 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
     declared_variable found;
-    bool is_in_header = false;  // of a block around the place, which may have parameters
+    bool is_in_header = false;    // of a block around the place, which may have parameters
+    bool is_in_statement = true;  // that of the place; it may have a header without a block
     for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
-        if (token == "}" || (token == ")" && !is_in_header)) {
+        const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
+                               file.is_any_at(file.partner(at) - 1, "for if while switch");
+        if (token == "}" || (token == ")" && !is_in_header && !is_header)) {
             if (file.partner(at) == 0) return {};
-            if (token == "}") is_in_header = false;
+            if (token == "}") is_in_header = is_in_statement = false;
             at = file.partner(at);
         } else if (token == "{") {
             const bool is_searched = kind_of_block(file, at) != block_kind::of_namespace;
             if (found.at != 0) return is_searched ? found : declared_variable{};
             is_in_header = true;
         } else if (token == ";") {
-            is_in_header = false;
+            is_in_header = is_in_statement = false;
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
-                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
+                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield "
+                "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);

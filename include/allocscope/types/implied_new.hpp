@@ -85,6 +85,11 @@ inline const new_expression* member_initialiser(const source_outline& file, std:
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
     for (std::size_t at = open; at < close; ++at) {
         if (file.has_new_in_default(file.text_at(at))) return nullptr;
+        const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
+        const bool is_around = only->begin > at && only->begin < file.partner(at + 1);
+        if (!is_call || is_around || file.is_any_at(at - 1, "new :: . ->")) continue;
+        // It may be a macro of another file, with a `new` in it.
+        if (is_in_initialiser(file, open, at) && !file.is_defined(file.text_at(at))) return nullptr;
     }
     return only;
 }
@@ -167,6 +172,7 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     if (!callee.empty()) {
         const new_expression* implied = default_argument(*file, callee);
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
+        if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
         type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
     } else if (shown == nullptr) {
         bool is_all = false;

@@ -56,16 +56,6 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
     return is_sure;
 }
 
-// The last word of the type: the name by which its size is known.
-inline text own_word(const source_outline& file, const new_expression& expression) {
-    text own;
-    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
-        if (file.is_at(at, "<")) break;
-        if (file.is_word_at(at)) own = file.text_at(at);
-    }
-    return own;
-}
-
 inline bool have_same_type(const source_outline& file, const new_expression& a,
                            const new_expression& b) {
     const std::size_t count = a.type_end - a.type_begin;
@@ -81,17 +71,11 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
                            const new_expression& expression, const new_expression& other,
                            const type_knowledge& knowledge) {
     if (have_same_type(file, expression, other)) return false;
-    const auto bytes = [&](const new_expression& of) {
-        return knowledge.bytes != nullptr ? knowledge.bytes(knowledge.context, own_word(file, of))
-                                          : 0;
-    };
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
         return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
     };
-    const std::uint64_t size = bytes(expression);
-    const std::uint64_t size_of_other = bytes(other);
-    if (size != 0 && size_of_other != 0 && size != size_of_other) return false;
+    if (differ_in_size(file, expression, other, knowledge)) return false;
     return !has_call(other.begin) && !has_call(other.last);
 }
 

@@ -19,6 +19,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/source_tokens.hpp>
+#include <allocscope/types/type_knowledge.hpp>
 
 #include <cstddef>  // size_t
 
@@ -38,6 +39,36 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
         if (is_call && is_upper && word.size() > 1) return true;
     }
     return false;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
+    }
+    return own;
+}
+
+// Whether an object of one expression is certainly larger than one of the other.
+inline bool differ_in_size(const source_outline& file, const new_expression& a,
+                           const new_expression& b, const type_knowledge& knowledge) {
+    if (knowledge.bytes == nullptr) return false;
+    const std::uint64_t bytes = knowledge.bytes(knowledge.context, own_word(file, a));
+    const std::uint64_t others = knowledge.bytes(knowledge.context, own_word(file, b));
+    return bytes != 0 && others != 0 && bytes != others;
+}
+
+// The name of the function in whose call an expression is an argument by itself; "" if it is none.
+inline text called_around(const source_outline& file, const new_expression& expression) {
+    std::size_t at = expression.begin - 1;
+    while (file.is_at(at, ",")) {
+        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+    }
+    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
 }
 
 // If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's

@@ -63,16 +63,15 @@ public:
     }
 
     text written() const {
-        const text own = own_name();
+        const text own = own_word(file_, expression_);
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
             return decayed(
                 spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value) {
-            const bool is_member = file_.is_any_at(expression_.type_end - 2, ". ->");
-            const bool is_type = is_certain_type(own) || is_standard_class(own);
-            if (is_member || !is_type) return of_call(own);
+            const text made = of_call(own);
+            if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
@@ -92,10 +91,41 @@ public:
         return decayed(type.empty() ? made_by_call("operator()") : type);
     }
 
+    // Whether `own(x)` makes an object. It might be a call of a function, or of a variable, whose
+    // name a class has in another scope.
+    bool is_class_of_value(text own) const {
+        const std::size_t name = expression_.type_begin;
+        if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
+        if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
+        if (is_standard_class(own) || file_.is_at(name, "typename")) return true;
+        if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
+        const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
+        if (!is_scoped && find_variable(file_, name).at != 0) return false;
+        if (knowledge_.kind == nullptr) return true;
+        if (declares_function(own)) return false;
+        if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
+            return file_.is_defined(own);
+        }
+        return spelling_.is_class_there(name, expression_.type_end, own);
+    }
+
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    bool declares_function(text own) const {
+        for (std::size_t i = 1; i + 1 < file_.tokens().size(); ++i) {
+            if (file_.text_at(i) != own || !file_.is_at(i + 1, "(")) continue;
+            const text before = file_.text_at(i - 1);
+            if (is_listed(before, "new return else explicit constexpr inline virtual")) continue;
+            if (is_word(before) || is_listed(before, "* & >")) return true;
+        }
+        return false;
+    }
+
     // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
     // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
     bool is_unresolved(text written) const {
         if (!written.contains(">")) return false;
+        // Of what may be an alias of a pointer
+        if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t open = type.find('<');
@@ -103,10 +133,19 @@ public:
         if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
-        const text member = type.substr(at + 3);
-        const text own = member.substr(0, member.find_first_of(" *&["));
-        return file_.class_named(own) == 0 && knowledge_.bytes != nullptr &&
-               knowledge_.bytes(knowledge_.context, own) == 0;
+        const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
+        const function_name name = parse_function_name(memory_, path);
+        if (name.components.size() < 2) return true;
+        const text own = name.last().name;
+        const text outer = name.components[name.components.size() - 2].name;
+        const std::size_t body = body_of_class(file_, outer);
+        for (const name_declaration* each = file_.last_declared(own); body != 0 && each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (each->block != body) continue;
+            if (file_.is_any_at(each->at - 1, "struct class union enum")) return false;
+        }
+        return body != 0 ||
+               (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -176,12 +215,17 @@ public:
         return expression_.is_request || expression_.is_of_value ? text{} : made_by_call({});
     }
 
-    ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    // Whether a `new` in a default argument may have the place of this one.
+    ALLOCSCOPE_INLINE bool shares_place() const {
+        return file_.has_new_in_default(own_word(file_, expression_)) ||
+               file_.has_new_in_default(called_around(file_, expression_));
+    }
 
 private:
     // The types of the pack in `new Ts`; "" if it is something else.
     text of_pack() const {
         if (expression_.type_end != expression_.type_begin + 1) return {};
+        if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
         return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, true) : text{};
     }
@@ -205,17 +249,7 @@ private:
         return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
     }
 
-    // The last name before the template arguments.
-    text own_name() const {
-        text own;
-        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (file_.is_at(i, "<")) break;
-            if (file_.is_word_at(i)) own = file_.text_at(i);
-        }
-        return own;
-    }
-
-    // Whether `word(...)` makes an object. It might be a call of a function.
+    // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
                spelling_.is_type_or_namespace(word);
@@ -232,8 +266,13 @@ private:
     bool is_doubtful(text own) const {
         const bool is_in_template = spelling_.has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
-        return file_.has_new_in_default(own) &&
-               (knowledge_.bytes == nullptr || knowledge_.bytes(knowledge_.context, own) == 0);
+        return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
+    }
+
+    bool may_be_default_of(text function) const {
+        if (!file_.has_new_in_default(function)) return false;
+        const new_expression* other = file_.default_of(function);
+        return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
@@ -317,8 +356,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const std::size_t behind = expression->type_end;
         notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
-        text deduced = type.empty() ? spelling.deduced() : text{};
-        if (type.empty() && deduced.empty()) deduced = spelling.constructed();
+        const bool is_asked = type.empty() && !notes->shares_place;
+        text deduced = is_asked ? spelling.deduced() : text{};
+        if (is_asked && deduced.empty()) deduced = spelling.constructed();
         notes->deduced =
             deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
     }

@@ -37,8 +37,8 @@ struct type_knowledge {
     text (*qualified)(void* context, text name, text function) = nullptr;
     // The only type with that name, with its scopes; "" if that is not certain.
     text (*only)(void* context, text name) = nullptr;
-    // The size of a type with that name in bytes; 0: it, or that of another one, is not known; the
-    // name may be an alias. Null: no size is known.
+    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
+    // unknown size. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:

@@ -160,7 +160,8 @@ public:
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_template_alias(word) && (!headers_.empty() || is_class_template(word)))
+            return {};
         if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
@@ -184,6 +185,21 @@ public:
                          "valarray atomic lock_guard unique_lock scoped_lock");
     }
 
+    // Classes of the standard library that are no templates.
+    static ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+        return is_listed(
+            word,
+            "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
+            "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
+            "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
+            "logic_error invalid_argument out_of_range domain_error length_error range_error "
+            "bad_alloc system_error error_code locale regex smatch cmatch random_device mt19937 "
+            "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
+            "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
+            "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
+            "int32_t int64_t");
+    }
+
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
     // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
@@ -195,11 +211,43 @@ public:
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
+        if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
+            knowledge_.kind(knowledge_.context, word) == name_kind::unknown) {
+            return true;
+        }
+        return is_class_template(word);
+    }
+
+    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
+    // the function.
+    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+        text_out path{memory_};
+        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
+            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+        }
+        if (path.view() == own) {
+            const bool is_local =
+                find_local_name(file_, place_, own).what != local_name::kind::none;
+            return is_local || !qualified_in(own, plain_name(memory_, name_)).empty();
+        }
+        if (qualified_in(own, path.view()) == path.view()) return true;
+        const text only =
+            knowledge_.only != nullptr ? knowledge_.only(knowledge_.context, own) : text{};
+        return only.ends_with(joined(memory_, "::", path.view()));
+    }
+
+private:
+    bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
     }
 
-private:
+    text qualified_in(text word, text function) const {
+        return knowledge_.qualified != nullptr
+                   ? knowledge_.qualified(knowledge_.context, word, function)
+                   : text{};
+    }
+
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
             "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
@@ -340,21 +388,45 @@ private:
 
     // The name with the scopes in which it is found. A name that no scope around the function has
     // is made visible by a `using`, or by a base class. But debug information may leave out a class
-    // that this file declares outside of all scopes.
+    // that this file declares in a scope around the place. "" if a base class may have another type
+    // with that name.
     text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
-        text whole = knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
-        if (whole.empty() && knowledge_.only != nullptr && !is_declared_globally(word)) {
+        const text function = plain_name(memory_, name_);
+        text whole = knowledge_.qualified(knowledge_.context, word, function);
+        const bool has_only = knowledge_.only != nullptr;
+        if (whole.empty() && has_only && !is_declared_around(word)) {
             whole = knowledge_.only(knowledge_.context, word);
+        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
+                   knowledge_.only(knowledge_.context, word).empty()) {
+            return {};
         }
         return whole.empty() ? word : whole;
     }
 
-    bool is_declared_globally(text word) const {
+    // Whether the function is a member of a class that may have inherited another type than
+    // `whole`, which is found outside of the class.
+    bool may_inherit(text whole, text function) const {
+        const std::size_t count = name_.components.size();
+        if (count < 2 || knowledge_.bytes == nullptr) return false;
+        const text own = name_.components[count - 2].name;
+        const std::size_t scope = function.size() - name_.last().name.size();
+        if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
+        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
+        const std::size_t body = body_of_class(file_, own);
+        for (std::size_t i = file_.class_named(own); i < body; ++i) {
+            if (file_.is_at(i, ":")) return true;
+        }
+        return body == 0;
+    }
+
+    bool is_declared_around(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
+            const bool is_around =
+                each->block == 0 || (each->block < place_ && file_.partner(each->block) > place_);
             // `using word::name` declares another name.
-            if (each->block == 0 && !file_.is_at(each->at + 1, "::")) return true;
+            if (is_around && !file_.is_at(each->at + 1, "::")) return true;
         }
         return false;
     }

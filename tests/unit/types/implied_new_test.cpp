@@ -39,7 +39,7 @@ std::string type_at_mark(const std::string& source, const char* function = "main
         const bool is_type = name == "part" || name == "other" || name == "app";
         return is_type ? name_kind::type : name_kind::unknown;
     };
-    knowledge.bytes = [](void*, text) { return std::uint64_t{8}; };
+    knowledge.bytes = [](void*, text name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
     const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, knowledge);
     const std::string name{answer.name.data(), answer.name.size()};
     const std::string candidate{answer.candidate.data(), answer.candidate.size()};
@@ -67,6 +67,7 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(seen("pool(int) : p(new part) {} part* p;") == "?");
     CHECK(seen("struct in { part* p = new part; };") == "?");
     CHECK(seen("part* p = MAKE(part); other* o = new other;") == "?");
+    CHECK(seen("part* p = make(3); other* o = new other;") == "?");  // make may be a macro
     CHECK(seen("part* p = new unknown;") == "?");
     // A `new` in a default argument would be placed there, too.
     CHECK(seen("other o; part* p = new part; }; struct other { other(int* n = new int);") == "?");
@@ -103,6 +104,12 @@ TEST_CASE("implied_new: a default argument is the type where the size says so") 
     CHECK(type_at_mark(w + "auto* o = new w(3@);") == "w, else part");
     CHECK(type_at_mark(w + "auto* o = new @w;") == "w, else part");
     CHECK(type_at_mark(w + "auto* o = new @w(3);") == "part if as large");  // clang's, of the part
+    const std::string same = "struct other { other(int, part* p = new part); };\n";
+    CHECK(type_at_mark(same + "auto* o = new other(3@);") == "?");  // both have 8 bytes
+    CHECK(type_at_mark(same + "auto* o = @new other(3);") == "other");
+    CHECK(type_at_mark(w + "take@(new w);") == "w");
+    CHECK(type_at_mark(w + "void take(w*, part* p = new part);\ntake@(new w);") == "w, else part");
+    CHECK(type_at_mark("void take(other*, part* p = new part);\ntake@(new other);") == "?");
     CHECK(type_at_mark(w + "w one(3@);") == "part if as large");
     CHECK(type_at_mark(w + "w @one(3);") == "part if as large");
     CHECK(type_at_mark(run + "void run(other* o = new other);\nrun@(1);") == "?");

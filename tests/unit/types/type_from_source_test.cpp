@@ -325,6 +325,8 @@ TEST_CASE("type_from_source: what stands for a value is the type that it is made
     CHECK(seen("auto(w2::in())") == "w2::in");
     CHECK(seen("auto(box<int>())") == "box<int>");
     CHECK(seen("decltype(w())()") == "w");
+    CHECK(seen("auto(w()), *w = nullptr") == "w");
+    CHECK(type_at_mark("struct w {}; void f() { auto w = g; keep(@new auto(w(1))); }") == "?");
     CHECK(seen("auto(box(1))") == "?");
     CHECK(seen("auto(w().f())") == "?");
     CHECK(seen("auto(w() + w())") == "?");

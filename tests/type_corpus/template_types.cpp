@@ -144,7 +144,7 @@ template <> struct part<long> { using T = char; static void make() { made(new T)
 template <class T> struct base { using value = T; };
 template <class T> struct derived : base<T> {
     using typename base<T>::value;
-    static void make() { made(new value); } };
+    static void make() { made(new value); } };  // row: ? at clang++
 
 using namespace post;
 using post::mail::letter;

@@ -34,6 +34,22 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether the expression is in a branch of `if constexpr`: the other branch is not compiled.
+inline bool is_chosen_by_compiler(const source_outline& file, const new_expression& expression) {
+    constexpr std::size_t far_away = 64;
+    std::size_t at = expression.begin;
+    for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+        const text token = file.text_at(--at);
+        if (token == ")" && file.partner(at) > 0) {
+            at = file.partner(at);
+            if (file.is_at(at - 1, "constexpr")) return true;
+        } else if (is_listed(token, "; }") || (token == "{" && !file.is_at(at - 1, ")"))) {
+            return false;
+        }
+    }
+    return false;
+}
+
 // Whether at most one of two expressions runs: branches of a statement, or one behind a return.
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
@@ -53,7 +69,7 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
         const bool leaves = token == "}" && file.partner(at) < first.begin;
         if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
     }
-    return is_sure;
+    return is_sure && !is_chosen_by_compiler(file, first);
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,

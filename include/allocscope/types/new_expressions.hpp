@@ -388,10 +388,10 @@ private:
         keep(found);
     }
 
-    // Finds out whether the expression is a default argument.
+    // Finds out whether the expression is a default argument. `f(p = new part)` is an assignment.
     void see_default(new_expression& found) {
-        std::size_t at = found.begin;
-        for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+        if (is_any_at(found.begin - 3, "( ,")) return;
+        for (std::size_t left = far_away, at = found.begin; left != 0 && at > 1; --left) {
             const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];

@@ -60,8 +60,10 @@ inline bool differ_in_size(const source_outline& file, const new_expression& a,
     return bytes != 0 && others != 0 && bytes != others;
 }
 
-// The name of the function in whose call an expression is an argument by itself; "" if it is none.
+// The name of the function in whose call an expression is an argument by itself, if g++ may place
+// it at the call (see find_in_call); otherwise "".
 inline text called_around(const source_outline& file, const new_expression& expression) {
+    if (expression.has_initialiser) return {};
     std::size_t at = expression.begin - 1;
     while (file.is_at(at, ",")) {
         while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {

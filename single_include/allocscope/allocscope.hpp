@@ -3455,6 +3455,7 @@ constexpr std::uint16_t tag_reference_type = 0x10;
 constexpr std::uint16_t tag_structure_type = 0x13;
 constexpr std::uint16_t tag_typedef = 0x16;
 constexpr std::uint16_t tag_union_type = 0x17;
+constexpr std::uint16_t tag_inheritance = 0x1c;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
 constexpr std::uint16_t tag_base_type = 0x24;
 constexpr std::uint16_t tag_const_type = 0x26;
@@ -20912,24 +20913,30 @@ private:
         return names_a_type(tag) && tag != tag_imported_declaration;
     }
 
-    // Searches all entries that describe the function or class `scope`. Then sets `scope` to the
-    // function or class around it, or to 0 if there is none.
-    found_type look_up(std::uint64_t& scope, text name, asked_name wanted) {
+    // Searches all entries that describe the function or class `scope`, and then, for a type, its
+    // base classes. Then sets `scope` to the function or class around it, or to 0 if there is none.
+    found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
         found_type found;
+        list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
         for (int links = 0; links < most_links && scope != 0; ++links) {
             entry_facts facts;
             if (!read(scope, facts)) break;
-            if (facts.has_children) look_at_children(scope, name, wanted, found);
+            if (facts.has_children) look_at_children(scope, name, wanted, found, bases);
             last = scope;
             scope = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
+        for (std::size_t i = 0; found.count == 0 && i < bases.size() && depth < most_links; ++i) {
+            std::uint64_t base = without_aliases(bases[i]);
+            found = look_up(base, name, wanted, depth + 1);
+        }
         return found;
     }
 
-    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found) {
+    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
+                          list<std::uint64_t>& bases) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
         entry_walker walker = unit.walk(scope);
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
@@ -20943,11 +20950,14 @@ private:
             }
             if (walker.depth() != open) continue;
             if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
-            if (!is_wanted(shape->tag, wanted)) continue;
+            const bool is_base = shape->tag == detail::dwarf::tag_inheritance;
+            if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
+                continue;
             const std::uint64_t child = walker.offset() | unit.header.file;
             entry_facts facts;
             read_values(unit, walker, facts);
-            if (facts.name != name) continue;
+            if (is_base) bases.push_back(facts.type);
+            if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
             const std::uint64_t type = is_itself ? child : facts.type;
@@ -23905,8 +23915,15 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
     const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
+    const text path{name.whole.data(),
+                    static_cast<std::size_t>(own.name.end() - name.whole.data())};
+    bool is_scoped = false;  // a class with that name is in that scope
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
+    }
     size_fit fit = size_fit::unknown;
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        if (is_scoped && each->qualified != path) continue;
         const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
         if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
@@ -24860,10 +24877,10 @@ private:
         keep(found);
     }
 
-    // Finds out whether the expression is a default argument.
+    // Finds out whether the expression is a default argument. `f(p = new part)` is an assignment.
     void see_default(new_expression& found) {
-        std::size_t at = found.begin;
-        for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+        if (is_any_at(found.begin - 3, "( ,")) return;
+        for (std::size_t left = far_away, at = found.begin; left != 0 && at > 1; --left) {
             const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
             if (token == ")" && partners_[at] != 0) at = partners_[at];
@@ -25193,7 +25210,7 @@ namespace symbolize {
 
 struct declared_variable {
     std::size_t at = 0;     // the token of its name
-    std::size_t begin = 0;  // the first token of its type, without const and &
+    std::size_t begin = 0;  // the first token of its type, without & and its own const
     std::size_t end = 0;    // the token after its type; 0: the type is not known
 
     ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
@@ -25236,6 +25253,11 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
     const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
     if (is_alone) found.end = end;
+    if (file.is_at(end - 1, "*")) {  // the const belongs to what it points to
+        while (before < found.begin && !file.is_at(before, "const")) ++before;
+        if (before + 1 == found.begin) found.begin = before;
+        if (before + 1 < found.begin) found.end = 0;
+    }
     return found;
 }
 
@@ -25245,22 +25267,26 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
     declared_variable found;
-    bool is_in_header = false;  // of a block around the place, which may have parameters
+    bool is_in_header = false;    // of a block around the place, which may have parameters
+    bool is_in_statement = true;  // that of the place; it may have a header without a block
     for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
-        if (token == "}" || (token == ")" && !is_in_header)) {
+        const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
+                               file.is_any_at(file.partner(at) - 1, "for if while switch");
+        if (token == "}" || (token == ")" && !is_in_header && !is_header)) {
             if (file.partner(at) == 0) return {};
-            if (token == "}") is_in_header = false;
+            if (token == "}") is_in_header = is_in_statement = false;
             at = file.partner(at);
         } else if (token == "{") {
             const bool is_searched = kind_of_block(file, at) != block_kind::of_namespace;
             if (found.at != 0) return is_searched ? found : declared_variable{};
             is_in_header = true;
         } else if (token == ";") {
-            is_in_header = false;
+            is_in_header = is_in_statement = false;
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
-                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield";
+                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield "
+                "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
@@ -25275,6 +25301,60 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+
+// type_knowledge.hpp - what the source readers may ask the debug information about names.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+enum class name_kind {
+    unknown,
+    type,           // or a namespace
+    class_template  // without arguments it is not the name of a type
+};
+
+// What the debug information around the frame says about types.
+struct type_knowledge {
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+    // What the name means in `function`, which is given by its qualified name: the name with its
+    // scopes; "" if that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
+    // The only type with that name, with its scopes; "" if that is not certain.
+    text (*only)(void* context, text name) = nullptr;
+    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
+    // unknown size. Null: no size is known.
+    std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    // What a name stands for in the frame's function: a template parameter, an alias, or a member
+    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
+    // there is no such information.
+    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes that the frame's function calls at the first
+    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
+    // The file is that of the frame.
+    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
+    // Whether the frame's function has, for a place in the source, code that calls the same as the
+    // frame. Null: that is not known.
+    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+
+    // What is known where the code is that of another frame or function.
+    type_knowledge elsewhere() const noexcept {
+        type_knowledge less = *this;
+        less.meaning = nullptr;
+        less.made = nullptr;
+        return less;
+    }
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
 // placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
 
@@ -25297,6 +25377,38 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
         if (is_call && is_upper && word.size() > 1) return true;
     }
     return false;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
+    }
+    return own;
+}
+
+// Whether an object of one expression is certainly larger than one of the other.
+inline bool differ_in_size(const source_outline& file, const new_expression& a,
+                           const new_expression& b, const type_knowledge& knowledge) {
+    if (knowledge.bytes == nullptr) return false;
+    const std::uint64_t bytes = knowledge.bytes(knowledge.context, own_word(file, a));
+    const std::uint64_t others = knowledge.bytes(knowledge.context, own_word(file, b));
+    return bytes != 0 && others != 0 && bytes != others;
+}
+
+// The name of the function in whose call an expression is an argument by itself, if g++ may place
+// it at the call (see find_in_call); otherwise "".
+inline text called_around(const source_outline& file, const new_expression& expression) {
+    if (expression.has_initialiser) return {};
+    std::size_t at = expression.begin - 1;
+    while (file.is_at(at, ",")) {
+        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+    }
+    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
 }
 
 // If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
@@ -25875,60 +25987,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
 
-// type_knowledge.hpp - what the source readers may ask the debug information about names.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-enum class name_kind {
-    unknown,
-    type,           // or a namespace
-    class_template  // without arguments it is not the name of a type
-};
-
-// What the debug information around the frame says about types.
-struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
-    void* context = nullptr;
-    // What the name means in `function`, which is given by its qualified name: the name with its
-    // scopes; "" if that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
-    // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name) = nullptr;
-    // The size of a type with that name in bytes; 0: it, or that of another one, is not known; the
-    // name may be an alias. Null: no size is known.
-    std::uint64_t (*bytes)(void* context, text name) = nullptr;
-    // What a name stands for in the frame's function: a template parameter, an alias, or a member
-    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
-    // there is no such information.
-    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
-    // What a constructor or function named `own` makes that the frame's function calls at the first
-    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
-    // The file is that of the frame.
-    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
-    // Whether the frame's function has, for a place in the source, code that calls the same as the
-    // frame. Null: that is not known.
-    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-
-    // What is known where the code is that of another frame or function.
-    type_knowledge elsewhere() const noexcept {
-        type_knowledge less = *this;
-        less.meaning = nullptr;
-        less.made = nullptr;
-        return less;
-    }
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
 // type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
@@ -26062,7 +26120,8 @@ public:
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_template_alias(word) && (!headers_.empty() || is_class_template(word)))
+            return {};
         if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
@@ -26086,6 +26145,21 @@ public:
                          "valarray atomic lock_guard unique_lock scoped_lock");
     }
 
+    // Classes of the standard library that are no templates.
+    static ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+        return is_listed(
+            word,
+            "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
+            "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
+            "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
+            "logic_error invalid_argument out_of_range domain_error length_error range_error "
+            "bad_alloc system_error error_code locale regex smatch cmatch random_device mt19937 "
+            "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
+            "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
+            "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
+            "int32_t int64_t");
+    }
+
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
     // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
@@ -26097,11 +26171,43 @@ public:
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
+        if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
+            knowledge_.kind(knowledge_.context, word) == name_kind::unknown) {
+            return true;
+        }
+        return is_class_template(word);
+    }
+
+    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
+    // the function.
+    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+        text_out path{memory_};
+        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
+            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+        }
+        if (path.view() == own) {
+            const bool is_local =
+                find_local_name(file_, place_, own).what != local_name::kind::none;
+            return is_local || !qualified_in(own, plain_name(memory_, name_)).empty();
+        }
+        if (qualified_in(own, path.view()) == path.view()) return true;
+        const text only =
+            knowledge_.only != nullptr ? knowledge_.only(knowledge_.context, own) : text{};
+        return only.ends_with(joined(memory_, "::", path.view()));
+    }
+
+private:
+    bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
     }
 
-private:
+    text qualified_in(text word, text function) const {
+        return knowledge_.qualified != nullptr
+                   ? knowledge_.qualified(knowledge_.context, word, function)
+                   : text{};
+    }
+
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
             "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
@@ -26242,21 +26348,45 @@ private:
 
     // The name with the scopes in which it is found. A name that no scope around the function has
     // is made visible by a `using`, or by a base class. But debug information may leave out a class
-    // that this file declares outside of all scopes.
+    // that this file declares in a scope around the place. "" if a base class may have another type
+    // with that name.
     text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
-        text whole = knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
-        if (whole.empty() && knowledge_.only != nullptr && !is_declared_globally(word)) {
+        const text function = plain_name(memory_, name_);
+        text whole = knowledge_.qualified(knowledge_.context, word, function);
+        const bool has_only = knowledge_.only != nullptr;
+        if (whole.empty() && has_only && !is_declared_around(word)) {
             whole = knowledge_.only(knowledge_.context, word);
+        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
+                   knowledge_.only(knowledge_.context, word).empty()) {
+            return {};
         }
         return whole.empty() ? word : whole;
     }
 
-    bool is_declared_globally(text word) const {
+    // Whether the function is a member of a class that may have inherited another type than
+    // `whole`, which is found outside of the class.
+    bool may_inherit(text whole, text function) const {
+        const std::size_t count = name_.components.size();
+        if (count < 2 || knowledge_.bytes == nullptr) return false;
+        const text own = name_.components[count - 2].name;
+        const std::size_t scope = function.size() - name_.last().name.size();
+        if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
+        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
+        const std::size_t body = body_of_class(file_, own);
+        for (std::size_t i = file_.class_named(own); i < body; ++i) {
+            if (file_.is_at(i, ":")) return true;
+        }
+        return body == 0;
+    }
+
+    bool is_declared_around(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
+            const bool is_around =
+                each->block == 0 || (each->block < place_ && file_.partner(each->block) > place_);
             // `using word::name` declares another name.
-            if (each->block == 0 && !file_.is_at(each->at + 1, "::")) return true;
+            if (is_around && !file_.is_at(each->at + 1, "::")) return true;
         }
         return false;
     }
@@ -26335,16 +26465,15 @@ public:
     }
 
     text written() const {
-        const text own = own_name();
+        const text own = own_word(file_, expression_);
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
             return decayed(
                 spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value) {
-            const bool is_member = file_.is_any_at(expression_.type_end - 2, ". ->");
-            const bool is_type = is_certain_type(own) || is_standard_class(own);
-            if (is_member || !is_type) return of_call(own);
+            const text made = of_call(own);
+            if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
@@ -26364,10 +26493,41 @@ public:
         return decayed(type.empty() ? made_by_call("operator()") : type);
     }
 
+    // Whether `own(x)` makes an object. It might be a call of a function, or of a variable, whose
+    // name a class has in another scope.
+    bool is_class_of_value(text own) const {
+        const std::size_t name = expression_.type_begin;
+        if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
+        if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
+        if (is_standard_class(own) || file_.is_at(name, "typename")) return true;
+        if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
+        const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
+        if (!is_scoped && find_variable(file_, name).at != 0) return false;
+        if (knowledge_.kind == nullptr) return true;
+        if (declares_function(own)) return false;
+        if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
+            return file_.is_defined(own);
+        }
+        return spelling_.is_class_there(name, expression_.type_end, own);
+    }
+
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    bool declares_function(text own) const {
+        for (std::size_t i = 1; i + 1 < file_.tokens().size(); ++i) {
+            if (file_.text_at(i) != own || !file_.is_at(i + 1, "(")) continue;
+            const text before = file_.text_at(i - 1);
+            if (is_listed(before, "new return else explicit constexpr inline virtual")) continue;
+            if (is_word(before) || is_listed(before, "* & >")) return true;
+        }
+        return false;
+    }
+
     // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
     // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
     bool is_unresolved(text written) const {
         if (!written.contains(">")) return false;
+        // Of what may be an alias of a pointer
+        if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t open = type.find('<');
@@ -26375,10 +26535,19 @@ public:
         if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
-        const text member = type.substr(at + 3);
-        const text own = member.substr(0, member.find_first_of(" *&["));
-        return file_.class_named(own) == 0 && knowledge_.bytes != nullptr &&
-               knowledge_.bytes(knowledge_.context, own) == 0;
+        const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
+        const function_name name = parse_function_name(memory_, path);
+        if (name.components.size() < 2) return true;
+        const text own = name.last().name;
+        const text outer = name.components[name.components.size() - 2].name;
+        const std::size_t body = body_of_class(file_, outer);
+        for (const name_declaration* each = file_.last_declared(own); body != 0 && each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (each->block != body) continue;
+            if (file_.is_any_at(each->at - 1, "struct class union enum")) return false;
+        }
+        return body != 0 ||
+               (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -26444,16 +26613,24 @@ public:
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
     // that is not certain.
-    ALLOCSCOPE_INLINE text constructed() const {
-        return expression_.is_request || expression_.is_of_value ? text{} : made_by_call({});
+    text constructed() const {
+        if (expression_.is_request || expression_.is_of_value) return {};
+        const text type = made_by_call({});
+        const function_name name = parse_function_name(memory_, type);
+        return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
     }
 
-    ALLOCSCOPE_INLINE bool shares_place() const { return file_.has_new_in_default(own_name()); }
+    // Whether a `new` in a default argument may have the place of this one.
+    ALLOCSCOPE_INLINE bool shares_place() const {
+        return file_.has_new_in_default(own_word(file_, expression_)) ||
+               file_.has_new_in_default(called_around(file_, expression_));
+    }
 
 private:
     // The types of the pack in `new Ts`; "" if it is something else.
     text of_pack() const {
         if (expression_.type_end != expression_.type_begin + 1) return {};
+        if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
         return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, true) : text{};
     }
@@ -26477,17 +26654,7 @@ private:
         return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
     }
 
-    // The last name before the template arguments.
-    text own_name() const {
-        text own;
-        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            if (file_.is_at(i, "<")) break;
-            if (file_.is_word_at(i)) own = file_.text_at(i);
-        }
-        return own;
-    }
-
-    // Whether `word(...)` makes an object. It might be a call of a function.
+    // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
                spelling_.is_type_or_namespace(word);
@@ -26504,8 +26671,13 @@ private:
     bool is_doubtful(text own) const {
         const bool is_in_template = spelling_.has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
-        return file_.has_new_in_default(own) &&
-               (knowledge_.bytes == nullptr || knowledge_.bytes(knowledge_.context, own) == 0);
+        return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
+    }
+
+    bool may_be_default_of(text function) const {
+        if (!file_.has_new_in_default(function)) return false;
+        const new_expression* other = file_.default_of(function);
+        return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
@@ -26589,8 +26761,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const std::size_t behind = expression->type_end;
         notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
-        text deduced = type.empty() ? spelling.deduced() : text{};
-        if (type.empty() && deduced.empty()) deduced = spelling.constructed();
+        const bool is_asked = type.empty() && !notes->shares_place;
+        text deduced = is_asked ? spelling.deduced() : text{};
+        if (is_asked && deduced.empty()) deduced = spelling.constructed();
         notes->deduced =
             deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
     }
@@ -26783,10 +26956,9 @@ private:
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
-        std::uint64_t bytes = 0;
+        const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
         for (; each != nullptr; each = each->next) {
-            bytes = each->bytes;
-            if (bytes == 0) break;
+            if (each->bytes != bytes) return 0;
         }
         return bytes;
     }
@@ -27110,6 +27282,11 @@ inline const new_expression* member_initialiser(const source_outline& file, std:
     if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
     for (std::size_t at = open; at < close; ++at) {
         if (file.has_new_in_default(file.text_at(at))) return nullptr;
+        const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
+        const bool is_around = only->begin > at && only->begin < file.partner(at + 1);
+        if (!is_call || is_around || file.is_any_at(at - 1, "new :: . ->")) continue;
+        // It may be a macro of another file, with a `new` in it.
+        if (is_in_initialiser(file, open, at) && !file.is_defined(file.text_at(at))) return nullptr;
     }
     return only;
 }
@@ -27192,6 +27369,7 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     if (!callee.empty()) {
         const new_expression* implied = default_argument(*file, callee);
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
+        if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
         type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
     } else if (shown == nullptr) {
         bool is_all = false;
@@ -27490,7 +27668,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
         const bool adds = is_listed(function, "push_back push_front");
         if (count == 1 && adds && !argument.empty()) {
-            element = decayed(argument);
+            element = decayed(printed_type(names.memory(), argument));
             break;
         }
         if (count == 0) continue;
@@ -27666,6 +27844,22 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether the expression is in a branch of `if constexpr`: the other branch is not compiled.
+inline bool is_chosen_by_compiler(const source_outline& file, const new_expression& expression) {
+    constexpr std::size_t far_away = 64;
+    std::size_t at = expression.begin;
+    for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+        const text token = file.text_at(--at);
+        if (token == ")" && file.partner(at) > 0) {
+            at = file.partner(at);
+            if (file.is_at(at - 1, "constexpr")) return true;
+        } else if (is_listed(token, "; }") || (token == "{" && !file.is_at(at - 1, ")"))) {
+            return false;
+        }
+    }
+    return false;
+}
+
 // Whether at most one of two expressions runs: branches of a statement, or one behind a return.
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
@@ -27685,17 +27879,7 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
         const bool leaves = token == "}" && file.partner(at) < first.begin;
         if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
     }
-    return is_sure;
-}
-
-// The last word of the type: the name by which its size is known.
-inline text own_word(const source_outline& file, const new_expression& expression) {
-    text own;
-    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
-        if (file.is_at(at, "<")) break;
-        if (file.is_word_at(at)) own = file.text_at(at);
-    }
-    return own;
+    return is_sure && !is_chosen_by_compiler(file, first);
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,
@@ -27713,17 +27897,11 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
                            const new_expression& expression, const new_expression& other,
                            const type_knowledge& knowledge) {
     if (have_same_type(file, expression, other)) return false;
-    const auto bytes = [&](const new_expression& of) {
-        return knowledge.bytes != nullptr ? knowledge.bytes(knowledge.context, own_word(file, of))
-                                          : 0;
-    };
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
         return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
     };
-    const std::uint64_t size = bytes(expression);
-    const std::uint64_t size_of_other = bytes(other);
-    if (size != 0 && size_of_other != 0 && size != size_of_other) return false;
+    if (differ_in_size(file, expression, other, knowledge)) return false;
     return !has_call(other.begin) && !has_call(other.last);
 }
 

@@ -154,7 +154,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
         const bool adds = is_listed(function, "push_back push_front");
         if (count == 1 && adds && !argument.empty()) {
-            element = decayed(argument);
+            element = decayed(printed_type(names.memory(), argument));
             break;
         }
         if (count == 0) continue;

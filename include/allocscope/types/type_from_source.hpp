@@ -211,8 +211,11 @@ public:
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
     // that is not certain.
-    ALLOCSCOPE_INLINE text constructed() const {
-        return expression_.is_request || expression_.is_of_value ? text{} : made_by_call({});
+    text constructed() const {
+        if (expression_.is_request || expression_.is_of_value) return {};
+        const text type = made_by_call({});
+        const function_name name = parse_function_name(memory_, type);
+        return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
     }
 
     // Whether a `new` in a default argument may have the place of this one.

@@ -25389,12 +25389,21 @@ inline text own_word(const source_outline& file, const new_expression& expressio
     return own;
 }
 
-// Whether an object of one expression is certainly larger than one of the other.
+// Whether objects of two expressions certainly differ in size.
 inline bool differ_in_size(const source_outline& file, const new_expression& a,
                            const new_expression& b, const type_knowledge& knowledge) {
     if (knowledge.bytes == nullptr) return false;
-    const std::uint64_t bytes = knowledge.bytes(knowledge.context, own_word(file, a));
-    const std::uint64_t others = knowledge.bytes(knowledge.context, own_word(file, b));
+    const auto bytes_of = [&](const new_expression& of) {
+        const bool is_one_word = of.type_end == of.type_begin + 1;
+        const text last = file.text_at(of.type_end - 1);
+        const std::uint64_t plain =
+            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
+        const text own = own_word(file, of);
+        if (plain != 0) return plain;
+        return knowledge.bytes(knowledge.context, own == "string" ? text{"basic_string"} : own);
+    };
+    const std::uint64_t bytes = bytes_of(a);
+    const std::uint64_t others = bytes_of(b);
     return bytes != 0 && others != 0 && bytes != others;
 }
 
@@ -26120,8 +26129,8 @@ public:
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
-        if (file_.is_template_alias(word) && (!headers_.empty() || is_class_template(word)))
-            return {};
+        const bool is_alias = file_.is_template_alias(word);
+        if (is_alias && (!headers_.empty() || is_class_template(word))) return {};
         if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);

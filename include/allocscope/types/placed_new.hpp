@@ -17,11 +17,13 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/types/class_size.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_knowledge.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -51,12 +53,21 @@ inline text own_word(const source_outline& file, const new_expression& expressio
     return own;
 }
 
-// Whether an object of one expression is certainly larger than one of the other.
+// Whether objects of two expressions certainly differ in size.
 inline bool differ_in_size(const source_outline& file, const new_expression& a,
                            const new_expression& b, const type_knowledge& knowledge) {
     if (knowledge.bytes == nullptr) return false;
-    const std::uint64_t bytes = knowledge.bytes(knowledge.context, own_word(file, a));
-    const std::uint64_t others = knowledge.bytes(knowledge.context, own_word(file, b));
+    const auto bytes_of = [&](const new_expression& of) {
+        const bool is_one_word = of.type_end == of.type_begin + 1;
+        const text last = file.text_at(of.type_end - 1);
+        const std::uint64_t plain =
+            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
+        const text own = own_word(file, of);
+        if (plain != 0) return plain;
+        return knowledge.bytes(knowledge.context, own == "string" ? text{"basic_string"} : own);
+    };
+    const std::uint64_t bytes = bytes_of(a);
+    const std::uint64_t others = bytes_of(b);
     return bytes != 0 && others != 0 && bytes != others;
 }
 

@@ -55,7 +55,8 @@ struct process_state {
     atomic<std::uint64_t> last_instance{0};
     atomic<std::uint32_t> last_epoch_serial{0};
 
-    // Counts boundaries: it goes up whenever any window opens, closes or forgets. Never 0.
+    // Counts boundaries: it goes up whenever any window opens, closes, forgets or gets an age mark.
+    // Never 0.
     atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named. Taken before the two locks below, never while one is held.

@@ -7,6 +7,8 @@
 //        innermost | anywhere           (4096 stacks, see changing_stacks.cpp)
 //        handed                         (one thread allocates 4096 blocks, another one frees them)
 //        windows                        (a window opens, counts and closes)
+//        marked | unmarked              (as innermost, in a window of its own for 131072 steps,
+//                                       with or without an age mark before each 4096 steps)
 // MODE   bare | library | off | counters | sampled | sampled BYTES | exact N | details N
 //
 // one_loop_of_malloc is the same with malloc in place of operator new.
@@ -80,6 +82,20 @@ void open_windows(std::uint64_t steps) {
     if (seen != 0) std::fprintf(stderr, "a window that nobody allocates in is not empty\n");
 }
 
+// A window forgets marks when it has 64, and makes new ones half as often; so no window gets there.
+template <class Policy>
+void mark_ages(std::uint64_t steps, bool has_marks) {
+    constexpr int marks = 32;
+    churn<Policy> loop{1024};
+    for (std::uint64_t done = 0; done < steps;) {
+        allocscope::scope window{"marked", exact(16)};
+        for (int i = 0; i < marks && done < steps; ++i, done += 4096) {
+            if (has_marks) window.mark_age();
+            call_chain<standard_chain - 2>::descend(&fan_out<Policy>, &loop, 0);
+        }
+    }
+}
+
 template <class Policy>
 bool run(const std::string& name, std::uint64_t steps) {
     if (name == "churn") {
@@ -98,6 +114,8 @@ bool run(const std::string& name, std::uint64_t steps) {
         change_anywhere(loop, steps);
     } else if (name == "handed") {
         hand_over<Policy>(steps);
+    } else if (name == "marked" || name == "unmarked") {
+        mark_ages<Policy>(steps, name == "marked");
     } else if (name == "windows") {
         open_windows<Policy>(steps);
     } else {

@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -29,6 +30,28 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
     if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return problem;
     into = static_cast<std::uint64_t>(number) << shift;
     return {};
+}
+
+std::string read_duration(const std::string& text, std::uint64_t& into) {
+    const char* const problem =
+        "it must be a time above 0, such as 500ms, 10s, 5min, 2h or 1d; a number alone is seconds";
+    constexpr struct {
+        const char* name;
+        double nanoseconds;
+    } units[] = {{"", 1e9},  {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},
+                 {"ns", 1.}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
+    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) return problem;
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    for (const auto& unit : units) {
+        if (std::string{end} != unit.name) continue;
+        const double nanoseconds = std::round(number * unit.nanoseconds);
+        constexpr double most = 1e18;  // 31 years
+        if (!(nanoseconds >= 1) || nanoseconds > most) return problem;
+        into = static_cast<std::uint64_t>(nanoseconds);
+        return {};
+    }
+    return problem;
 }
 
 }  // namespace allocscope_tools

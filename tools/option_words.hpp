@@ -75,6 +75,10 @@ inline bool asks_for_help(const arguments& words) {
 // is wrong.
 std::string read_amount(const std::string& text, std::uint64_t& into);
 
+// Reads a duration above 0 in nanoseconds: seconds, such as 10 or 0.5, or with a unit: 500ms, 10s,
+// 5min, 2h, 1d. Returns "", or what is wrong.
+std::string read_duration(const std::string& text, std::uint64_t& into);
+
 }  // namespace allocscope_tools
 
 #endif  // ALLOCSCOPE_TOOLS_OPTION_WORDS_HPP

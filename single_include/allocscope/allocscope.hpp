@@ -44,7 +44,7 @@
 // headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v4 {
+    inline namespace v5 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }
@@ -118,6 +118,12 @@ struct options {
     // snapshot::stack_details. Only if every event is recorded (recording::exact). Cost:
     // docs/performance.md.
     bool details = false;
+    // Not 0: the snapshots of the window also say how old the live objects are, in steps of so many
+    // nanoseconds, which double whenever 64 have passed. scope::counts() and scope::stats() begin
+    // the next step when it is due, and so do the points of a timed_scope; scope::mark_age() does
+    // it whatever stands here. Only if stacks are recorded (not recording::counters). Cost:
+    // docs/performance.md.
+    std::uint64_t age_step = 0;
 };
 
 // The allowed range of options::stack_frames.
@@ -137,7 +143,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_VERSION_MINOR 1
 #define ALLOCSCOPE_VERSION_PATCH 0
 #define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 5
+#define ALLOCSCOPE_ABI_VERSION 6
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 
@@ -179,6 +185,7 @@ struct engine {
     window_id (*open_window)(const char* name, const options& wanted);
     void (*close_window)(window_id window);
     allocation_counts (*counts)(window_id window);
+    void (*mark_age)(window_id window);
     // Hands over one reference; null when there is no such window.
     snapshot_data* (*stats)(window_id window, after_stats then);
     // The process-wide window of start/stats/stop.
@@ -669,6 +676,9 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
     if (wanted.details && wanted.record != recording::exact) {
         refuse_option("details", 1, "false unless every event is recorded (recording::exact)");
     }
+    if (wanted.age_step != 0 && wanted.record == recording::counters) {
+        refuse_option("age_step", wanted.age_step, "0 in a window that only counts");
+    }
     if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
         refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
                       "automatic, cfi or frame_pointers");
@@ -804,8 +814,14 @@ public:
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
     };
 
+    // How old objects are that were born between two age marks, at the moment of the snapshot: at
+    // least `least_ns` and at most `most_ns` since their allocation.
+    struct age {
+        std::uint64_t least_ns, most_ns;
+    };
+
     // What one thread allocated at a stack, and how much of that is still alive. Any thread may
-    // have freed the rest.
+    // have freed the rest. In a window with ages there is a part for each thread and age.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
         std::uint64_t objects, bytes;  // from here on as in the stack
@@ -814,6 +830,7 @@ public:
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const stack_details* details;
+        std::size_t age;  // index into info().ages; 0 if there are none
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -834,13 +851,15 @@ public:
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const char* type_source;
-        // Which threads allocated here; `thread_count` is their number. If it is 1, `thread` is the
-        // index in allocating_threads(). If it is larger, `by_thread` has a part for each. If it is
-        // 0, it is unknown.
+        // Which threads allocated here; `thread_count` is their number, or in a window with ages
+        // the number of pairs of a thread and an age. If it is 1, `thread` is the index in
+        // allocating_threads() and `age` that in info().ages. If it is larger, `by_thread` has a
+        // part for each, ordered by thread, then by age. If it is 0, it is unknown.
         std::size_t thread_count;
         std::size_t thread;
         const thread_part* by_thread;
         const stack_details* details;  // null unless the window has them
+        std::size_t age;
     };
 
     // A file that contains code of frames.
@@ -926,6 +945,12 @@ public:
         // A difference whose `earlier` snapshot of the same window was taken later than the other,
         // by `duration_ns`. A positive number of objects is then gone, a negative one was added.
         bool is_backwards;
+        // The ages of live objects and of all allocations, the oldest first; together they reach
+        // from the start of the window to the snapshot. There are none unless the window has age
+        // marks: see options::age_step and scope::mark_age(). A difference has none. In a merged
+        // snapshot each part has its own, counted from the moment when that part was taken.
+        const age* ages;
+        std::size_t age_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window
@@ -969,8 +994,8 @@ public:
     // The stacks that fit, and the rows that they make. This and the next function need
     // <allocscope/report.hpp>: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
     snapshot filter(const stack_filter& wanted) const;
-    // The sums of the stacks by place, type, function, file, module, size or thread; the largest
-    // comes first.
+    // The sums of the stacks by place, type, function, file, module, size, thread or age; the
+    // largest comes first.
     snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws
@@ -1087,7 +1112,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              nullptr,
              false,
              false,
-             false},
+             false,
+             nullptr,
+             0},
             nullptr,
             nullptr};
 }
@@ -1500,8 +1527,17 @@ public:
 
     // The numbers up to now; after stop(), those at the end. Allocates nothing. Other threads may
     // go on: each thread is counted as it was at one moment of the call (docs/limits.md).
+    // With options::age_step it makes an age mark if one is due, and so does stats().
     // Cost: 0.1 us, and some nanoseconds for each thread and each of its stacks in the window.
     allocation_counts counts() const noexcept;
+
+    // Divides the objects of the window into older and younger ones: snapshots say from now on how
+    // much of what is alive was born before this call, and how much after it. Nothing happens if
+    // the last mark is less than options::age_step ago, or in a window that only counts. There may
+    // be 64 marks; then every second one is forgotten, and the next ones are made half as often.
+    // Cost: about 1 us; 0.2 us in each thread with its next event, and 0.1 us and 64 bytes for each
+    // of its stacks with its next allocation.
+    void mark_age() noexcept;
 
     // Returns what is alive now. The window stays open. If there is no memory for the rows, the
     // snapshot says so (info().not_recording) and still has the totals. Other threads may go on.
@@ -1576,6 +1612,10 @@ inline scope::~scope() {
 
 inline allocation_counts scope::counts() const noexcept {
     return window_ != 0 ? engine_->counts(window_) : last_counts_;
+}
+
+inline void scope::mark_age() noexcept {
+    if (window_ != 0) engine_->mark_age(window_);
 }
 
 inline snapshot scope::stats() const {
@@ -9425,6 +9465,90 @@ ALLOCSCOPE_COLD_END
 #include <link.h>
 #include <sys/auxv.h>
 
+// age_marks.hpp - moments that divide the objects of a window by their age.
+
+#ifndef ALLOCSCOPE_STATE_AGE_MARKS_HPP
+#define ALLOCSCOPE_STATE_AGE_MARKS_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+struct age_mark {
+    std::uint64_t clock;      // of the boundary
+    std::uint64_t before_ns;  // before any thread could see it: what is younger was born later
+    std::uint64_t after_ns;   // when every thread could see it: what is older was born earlier
+};
+
+// Zeroed memory is a list without marks.
+class age_marks {
+public:
+    static constexpr std::uint32_t most = 64;
+
+    std::uint32_t count() const noexcept { return state_.load(memory_order::acquire) & count_bits; }
+
+    // Copies the marks, the oldest first. Returns how many there are.
+    std::uint32_t copy_to(age_mark (&into)[most]) const noexcept {
+        const std::uint32_t state = state_.load(memory_order::acquire);
+        const std::uint32_t count = state & count_bits;
+        for (std::uint32_t i = 0; i < count; ++i) into[i] = lists_[state / second_list][i];
+        return count;
+    }
+
+    void clear() noexcept {
+        state_.store(0, memory_order::release);
+        distance_ns_ = 0;
+    }
+
+    // Whether a mark is due in a window that began at `started_ns` and wants marks `step_ns` apart.
+    // An eighth less will do, because those who make marks do not come at equal intervals.
+    bool is_due(std::uint64_t now_ns, std::uint64_t started_ns, std::uint64_t step_ns) noexcept {
+        const std::uint32_t before = count();
+        if (before == most) thin_out(started_ns);
+        const std::uint32_t left = count();
+        const std::uint64_t last_ns = left != 0 ? present()[left - 1].after_ns : started_ns;
+        const std::uint64_t distance = step_ns > distance_ns_ ? step_ns : distance_ns_;
+        return now_ns - last_ns >= distance - distance / 8;
+    }
+
+    // There is room after is_due().
+    void add(const age_mark& mark) noexcept {
+        const std::uint32_t state = state_.load(memory_order::relaxed);
+        present()[state & count_bits] = mark;
+        state_.store(state + 1, memory_order::release);
+    }
+
+private:
+    static constexpr std::uint32_t second_list = 1U << 16U;
+    static constexpr std::uint32_t count_bits = second_list - 1;
+
+    age_mark* present() noexcept {
+        return lists_[state_.load(memory_order::relaxed) / second_list];
+    }
+
+    // Moves every second mark, and with it the last one, to the other list. Who is just reading
+    // finds the old list whole.
+    void thin_out(std::uint64_t started_ns) noexcept {
+        const std::uint32_t state = state_.load(memory_order::relaxed);
+        const age_mark* const from = present();
+        const std::uint32_t other = state / second_list ^ 1U;
+        for (std::uint32_t i = 0; i < most / 2; ++i) lists_[other][i] = from[2 * i + 1];
+        distance_ns_ = (from[most - 1].after_ns - started_ns) / (most / 2);
+        state_.store(other * second_list + most / 2, memory_order::release);
+    }
+
+    atomic<std::uint32_t> state_;  // the list in use, and how many marks it has
+    std::uint64_t distance_ns_;    // at least so far apart; 0: as far as wanted
+    age_mark lists_[2][most];
+};
+static_assert(sizeof(age_marks) <= page_bytes, "one page");
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_STATE_AGE_MARKS_HPP
+
 // window_demand.hpp - what many windows want together, without looking at each of them.
 
 #ifndef ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
@@ -9554,6 +9678,7 @@ struct alignas(64) open_window {
     std::uint32_t generation = 0;
     options wanted;
     std::uint64_t started_ns = 0;
+    age_marks* ages = nullptr;  // null: no mark was ever made
     retired_births retired;
     char name[64] = {};
 
@@ -13449,7 +13574,8 @@ struct process_state {
     atomic<std::uint64_t> last_instance{0};
     atomic<std::uint32_t> last_epoch_serial{0};
 
-    // Counts boundaries: it goes up whenever any window opens, closes or forgets. Never 0.
+    // Counts boundaries: it goes up whenever any window opens, closes, forgets or gets an age mark.
+    // Never 0.
     atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named. Taken before the two locks below, never while one is held.
@@ -13547,8 +13673,11 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 // Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 ALLOCSCOPE_HIDDEN void begin_recording(const void* caller) noexcept;
+// Makes an age mark if the command asks for one: see recording_head::age_mark_asked.
+ALLOCSCOPE_HIDDEN void make_asked_age_mark() noexcept;
 #else
 inline void begin_recording(const void*) noexcept {}
+inline void make_asked_age_mark() noexcept {}
 #endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
@@ -14998,6 +15127,7 @@ inline std::uint64_t next_gap(thread_state& thread) noexcept {
 
 // Returns false when no window is open any more.
 ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
+    make_asked_age_mark();  // not after the view is read
     view now;
     if (!process.entry.load(now)) {
         thread.forget_view();
@@ -16902,6 +17032,128 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <linux/membarrier.h>
 
+// ages_of_window.hpp - how old the objects of a window are, by the age marks around their birth.
+
+#ifndef ALLOCSCOPE_NAMING_AGES_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_AGES_OF_WINDOW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class ages_of_window {
+public:
+    // Control lock. `now_ns` is the moment of the snapshot.
+    void read(const open_window& window, std::uint64_t now_ns) noexcept {
+        now_ns_ = now_ns;
+        started_ns_ = window.started_ns;
+        has_ages_ = window.wanted.age_step != 0;
+        count_ = window.ages != nullptr ? window.ages->copy_to(marks_) : 0;
+    }
+
+    // The oldest comes first. Adds nothing if the window has no marks and wants none.
+    void add_to(list<snapshot::age>& ages) const {
+        if (count_ == 0 && !has_ages_) return;
+        std::uint64_t most_ns = age_at(started_ns_);
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            ages.push_back({age_at(marks_[i].after_ns), most_ns});
+            most_ns = age_at(marks_[i].before_ns);
+        }
+        ages.push_back({0, most_ns});
+    }
+
+    // How many marks were made before the objects of a cohort were born. A cohort is of one epoch,
+    // and each mark begins a new one, so this holds for all its objects.
+    std::uint32_t number_of(std::uint32_t cohort) const noexcept {
+        const std::uint64_t born_at =
+            process.cohorts.by_id(cohort)->facts().born_at.load(memory_order::relaxed);
+        std::uint32_t number = count_;
+        while (number != 0 && marks_[number - 1].clock > born_at) --number;
+        return number;
+    }
+
+private:
+    // A mark may be made while the snapshot is taken.
+    std::uint64_t age_at(std::uint64_t ns) const noexcept {
+        return ns < now_ns_ ? now_ns_ - ns : 0;
+    }
+
+    std::uint64_t now_ns_ = 0;
+    std::uint64_t started_ns_ = 0;
+    bool has_ages_ = false;
+    std::uint32_t count_ = 0;
+    age_mark marks_[age_marks::most];
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_AGES_OF_WINDOW_HPP
+
+// thread_fence.hpp - a memory fence in every running thread, at the cost of the caller.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// Called once per process, before the first fence. Calling it again in a forked child is harmless.
+inline void prepare_thread_fence() noexcept {
+    const int saved_errno = errno;
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    errno = saved_errno;
+}
+
+// Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
+// then.
+ALLOCSCOPE_INLINE bool fence_all_threads() noexcept {
+    const int saved_errno = errno;
+    bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+    if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+
+// staying_module.hpp - keeps a library that records loaded when somebody closes it.
+
+#ifndef ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
+#define ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// Code that is not compiled for a library is a part of the executable.
+#if defined(DLFO_STRUCT_HAS_EH_DBASE) && defined(__PIC__) && !defined(__PIE__)
+
+// `code` is what others will call.
+inline void stay_loaded(std::uintptr_t code) noexcept {
+    const module_identity own = identify_module(code);
+    if (own.start == 0 || own.life == module_life::permanent) return;
+    ::dlopen(own.loaded->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+#else
+
+inline void stay_loaded(std::uintptr_t) noexcept {}
+
+#endif
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
+
 // published_view.hpp - what all process-wide windows together want of every thread.
 
 #ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
@@ -16955,38 +17207,6 @@ inline void change_own_demand(thread_state& watched, const open_window& window,
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
-
-// thread_fence.hpp - a memory fence in every running thread, at the cost of the caller.
-
-#ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-#define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace detail {
-
-// Called once per process, before the first fence. Calling it again in a forked child is harmless.
-inline void prepare_thread_fence() noexcept {
-    const int saved_errno = errno;
-    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    errno = saved_errno;
-}
-
-// Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
-// then.
-ALLOCSCOPE_INLINE bool fence_all_threads() noexcept {
-    const int saved_errno = errno;
-    bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-    if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
-    errno = saved_errno;
-    return done;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
 // window_sums.hpp - sums what all threads have counted, and checks whether a sum is of one moment.
 
@@ -17497,37 +17717,6 @@ ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
-// staying_module.hpp - keeps a library that records loaded when somebody closes it.
-
-#ifndef ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
-#define ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
-
-ALLOCSCOPE_RARE_BEGIN
-
-namespace detail {
-
-// Code that is not compiled for a library is a part of the executable.
-#if defined(DLFO_STRUCT_HAS_EH_DBASE) && defined(__PIC__) && !defined(__PIE__)
-
-// `code` is what others will call.
-inline void stay_loaded(std::uintptr_t code) noexcept {
-    const module_identity own = identify_module(code);
-    if (own.start == 0 || own.life == module_life::permanent) return;
-    ::dlopen(own.loaded->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
-#else
-
-inline void stay_loaded(std::uintptr_t) noexcept {}
-
-#endif
-
-}  // namespace detail
-
-ALLOCSCOPE_RARE_END
-
-#endif  // ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
-
 // after_fork.hpp - what a forked child finds of the locks and tables of its parent.
 
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
@@ -17786,6 +17975,7 @@ inline void begin_window(open_window& window) noexcept {
     const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
+    if (window.ages != nullptr) window.ages->clear();
     const std::uint64_t before = window.open_at.load(memory_order::relaxed);
     process.windows.begin(window, now);
     if (window.wanted.details) follow_peak(window, before, now);
@@ -17872,6 +18062,8 @@ inline void look_up_frees_no_more() noexcept {
 // Control lock.
 inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
     stop_following(window);
+    if (window.ages != nullptr) lasting_pages::give_back(window.ages, page_bytes);
+    window.ages = nullptr;
     process.windows.free_slot(slot);
     process.clock.fetch_add(1, memory_order::acq_rel);
     if (process.windows.open_count() != 0) {
@@ -17926,6 +18118,56 @@ inline void pause_now(int change) noexcept {
 ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
+
+// age_marking.hpp - makes the marks that divide the objects of a window by their age.
+
+#ifndef ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP
+#define ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// Control lock. Makes a mark if the last one is long enough ago. Objects without a stack have no
+// age, so a window that only counts gets no marks. Without memory there are none either: then the
+// ages are less certain.
+inline void mark_when_due(open_window& window) noexcept {
+    if (window.wanted.record == recording::counters) return;
+    if (window.ages == nullptr) {
+        window.ages = static_cast<age_marks*>(lasting_pages::reserve(page_bytes));
+        if (window.ages == nullptr) return;
+    }
+    age_mark mark{};
+    mark.before_ns = monotonic_ns();
+    if (!window.ages->is_due(mark.before_ns, window.started_ns, window.wanted.age_step)) return;
+    mark.clock = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
+    announce(window, 0);
+    mark.after_ns = monotonic_ns();
+    window.ages->add(mark);
+}
+
+// Control lock. The same for a window that is read, if it wants marks then.
+ALLOCSCOPE_INLINE void mark_at_reading(open_window& window) noexcept {
+    if (window.wanted.age_step != 0) mark_when_due(window);
+}
+
+inline void mark_age_now(window_id id) noexcept {
+    const control_lock lock;
+    open_window* const window = find_window(id);
+    if (window != nullptr) mark_when_due(*window);
+}
+
+ALLOCSCOPE_INLINE void mark_age_at_reading(window_id id) noexcept {
+    const control_lock lock;
+    open_window* const window = find_window(id);
+    if (window != nullptr) mark_at_reading(*window);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP
 
 // window_reading.hpp - reads the true numbers of a window while threads keep running.
 
@@ -18221,8 +18463,9 @@ inline allocation_counts counts_now(window_id id) noexcept {
     window_facts facts;
     {
         const control_lock lock;
-        const open_window* window = find_window(id);
+        open_window* window = find_window(id);
         if (window == nullptr) return {};
+        mark_at_reading(*window);
         facts = begin_reading(*window, id);
     }
     reading_doubt doubt;
@@ -18605,14 +18848,16 @@ struct live_site {
     std::uint64_t site_hash;   // of all of them, with their modules; 0: unknown
     std::uint32_t tag;         // what its objects say about themselves
     std::uint32_t instance;    // of the thread, if it is one; see thread_lifecycle.hpp
-    std::uint32_t part_count;  // 0: one thread
+    std::uint32_t age;         // if it is one: in live_window::ages
+    std::uint32_t part_count;  // 0: one thread and one age
     std::size_t first_part;    // index into live_window::parts
     std::size_t details;       // in live_window::details, from 1; 0: none
 };
 
-// The objects that one thread has allocated with one stack.
+// The objects of one age that one thread has allocated with one stack.
 struct live_part {
     std::uint32_t instance;
+    std::uint32_t age;
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -18628,6 +18873,7 @@ struct live_window {
           sites(kept),
           gone(kept),
           parts(kept),
+          ages(kept),
           details(kept),
           frames(kept),
           families(question) {}
@@ -18645,7 +18891,9 @@ struct live_window {
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
-    list<live_part> parts;  // of stacks with which several threads have allocated
+    list<live_part> parts;  // of stacks with several threads or ages
+    ages_of_window marks;
+    list<snapshot::age> ages;  // the oldest first; empty if the window has no marks
     list<snapshot::stack_details> details;
     bool has_peak_details = false;
     list<std::uintptr_t> frames;
@@ -18666,6 +18914,7 @@ struct cohort_part {
     std::uint32_t id;
     std::uint32_t site;
     std::uint32_t instance;
+    std::uint32_t age;
     std::uint64_t objects;  // alive
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -18676,9 +18925,13 @@ struct cohort_part {
 // Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
-    ALLOCSCOPE_INLINE cohort_parts(const kept_counts& counts, bool in_samples,
-                                   arena& memory) noexcept
-        : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
+    ALLOCSCOPE_INLINE cohort_parts(const kept_counts& counts, const ages_of_window& ages,
+                                   bool in_samples, arena& memory) noexcept
+        : counts_(counts),
+          ages_(ages),
+          in_samples_(in_samples),
+          memory_(memory),
+          foreign_(memory) {}
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
@@ -18690,7 +18943,7 @@ public:
         }
         for (const sampled_count& each : counts_.sampled) {
             parts.push_back(
-                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0,
+                {each.id, each.site, instance_of(each.id), ages_.number_of(each.id), 0, 0, 0, 0,
                  memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
         }
     }
@@ -18707,6 +18960,7 @@ private:
         cohort_part part{own.id,
                          own.site,
                          instance_of(own.id),
+                         ages_.number_of(own.id),
                          own.births - deaths.deaths,
                          own.birth_bytes - deaths.bytes,
                          own.births,
@@ -18730,6 +18984,7 @@ private:
     }
 
     const kept_counts& counts_;
+    const ages_of_window& ages_;
     const bool in_samples_;
     arena& memory_;
     list<cohort_count> foreign_;
@@ -18785,19 +19040,24 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     return to.details.size();
 }
 
-// Adds one site, thread by thread; `parts` are ordered by thread.
+ALLOCSCOPE_INLINE bool is_of_same_part(const cohort_part& a, const cohort_part& b) noexcept {
+    return a.instance == b.instance && a.age == b.age;
+}
+
+// Adds one site, thread by thread and age by age; `parts` are in this order.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
                       bool in_samples, const details_reading& reading) {
     site.details = add_details(to, parts, count, reading);
     site.instance = parts[0].instance;
-    if (parts[count - 1].instance == site.instance) return;
+    site.age = parts[0].age;
+    if (is_of_same_part(parts[0], parts[count - 1])) return;
     site.first_part = to.parts.size();
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i;
-        while (end < count && parts[end].instance == parts[i].instance) ++end;
+        while (end < count && is_of_same_part(parts[end], parts[i])) ++end;
         const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
-        to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
-                            sum.bytes_allocated, sum.samples,
+        to.parts.push_back({parts[i].instance, parts[i].age, sum.objects, sum.bytes,
+                            sum.allocations, sum.bytes_allocated, sum.samples,
                             add_details(to, parts + i, end - i, reading)});
         ++site.part_count;
         i = end;
@@ -18836,9 +19096,11 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     const details_reading details{facts.followed};
     to.has_peak_details = to.wanted.details && details.has_peak();
     if (facts.how == recording::counters) return;
-    cohort_parts{counts, in_samples, to.scratch}.add_to(found);
+    to.marks.add_to(to.ages);
+    cohort_parts{counts, to.marks, in_samples, to.scratch}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) {
-        return a.site != b.site ? a.site < b.site : a.instance < b.instance;
+        if (a.site != b.site) return a.site < b.site;
+        return a.instance != b.instance ? a.instance < b.instance : a.age < b.age;
     });
     std::size_t all_frames = 0;
     for (std::size_t i = 0; i < found.size();) {
@@ -18882,7 +19144,9 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.id = id;
     copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
-    taken.duration_ns = monotonic_ns() - window->started_ns;
+    const std::uint64_t now_ns = monotonic_ns();
+    taken.duration_ns = now_ns - window->started_ns;
+    taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns();
     facts = begin_reading(*window, id);
     if (then == after_stats::forget) {
@@ -30073,6 +30337,7 @@ public:
         stack.thread_count = site.part_count != 0 ? site.part_count : 1;
         if (site.part_count == 0) {
             stack.thread = numbers_[site.instance];
+            stack.age = site.age;
             return;
         }
         list<snapshot::thread_part> made{memory_};
@@ -30081,6 +30346,7 @@ public:
             const live_part& from = parts[site.first_part + i];
             snapshot::thread_part& part = made.push_back({});
             part.thread = numbers_[from.instance];
+            part.age = from.age;
             part.objects = from.objects;
             part.bytes = from.bytes;
             part.allocations = from.allocations;
@@ -30795,6 +31061,7 @@ inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
     made.thread_count = 0;
     made.by_thread = nullptr;
+    made.age = 0;
     made.details = nullptr;
     return made;
 }
@@ -31059,6 +31326,8 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
                          later.info.duration_ns < earlier.info.duration_ns;
     about.moments = nullptr;  // they are of the later snapshot, and no differences
     about.moment_count = 0;
+    about.ages = nullptr;
+    about.age_count = 0;
     const snapshot_data* const both[] = {&later, &earlier};
     for (const snapshot_data* data : both) {
         if (is_no_window(*data)) continue;
@@ -31306,6 +31575,8 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.command = "";
     info.has_details = window.wanted.details;
     info.has_peak_details = window.has_peak_details;
+    info.ages = window.ages.data();
+    info.age_count = window.ages.size();
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
         info.samples = window.totals.births.samples;
@@ -33421,12 +33692,17 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
+inline void engine_mark_age(window_id id) {
+    mark_age_now(id);
+}
+
 // Returns null when there is no such window. Without memory for the rows, the snapshot has only
 // numbers and says so. Without memory even for that, the snapshot only says so, and the window
 // forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
     look_for_modules_if_attached();
+    if (then == after_stats::go_on) mark_age_at_reading(id);
     snapshot_data* made = snapshot_of_window(id, then);
     if (then == after_stats::end) {
         close_window_now(id);
@@ -33476,6 +33752,7 @@ constexpr engine make_engine_table() noexcept {
     table.open_window = &engine_open_window;
     table.close_window = &engine_close_window;
     table.counts = &engine_counts;
+    table.mark_age = &engine_mark_age;
     table.stats = &engine_stats;
     table.start = &engine_start;
     table.process_stats = &engine_process_stats;
@@ -40740,7 +41017,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-1Ggw97ilBZGjayas4/L+0R8VOG830FuDdKuXVos+65Q=';
+script-src 'sha256-Vv+tqII/Zp7DW+dcymfaYB+dF5Gjbe5KNm8stBennXM=';
 style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -40997,7 +41274,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_MEMORY_USE_HPP
 
-// thread_parts.hpp - the parts of stacks that belong to threads: loops over them and sums.
+// thread_parts.hpp - the parts of stacks by thread and age: loops over them and sums.
 
 #ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 #define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
@@ -41006,11 +41283,11 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The whole stack as the part of its only thread.
+// The whole stack as the part of its only thread and age.
 inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
     return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
             stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
-            stack.bytes_low,       stack.bytes_high, stack.details};
+            stack.bytes_low,       stack.bytes_high, stack.details,     stack.age};
 }
 
 // Calls work(part) for each; for none if the threads are unknown.
@@ -41023,11 +41300,45 @@ void for_each_part(const snapshot::stack& stack, const Work& work) {
     for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
 }
 
-// Sets the threads of a stack. `memory` keeps the parts.
+// Calls work(thread, numbers) for each thread, whatever the ages of its objects are; for none if
+// the threads are unknown.
+template <class Work>
+void for_each_thread(const snapshot::stack& stack, const Work& work) {
+    stack_numbers sum;
+    std::size_t thread = 0;
+    bool has_thread = false;
+    for_each_part(stack, [&](const snapshot::thread_part& part) {
+        if (has_thread && part.thread != thread) {
+            work(thread, sum);
+            sum = {};
+        }
+        thread = part.thread;
+        has_thread = true;
+        sum.add(numbers_of(part));
+    });
+    if (has_thread) work(thread, sum);
+}
+
+// The sums of the parts of all stacks, by their `key`: thread_part::thread or thread_part::age.
+inline list<stack_numbers> sums_of_parts(arena& memory, const shown_stacks& stacks,
+                                         std::size_t snapshot::thread_part::*key,
+                                         std::size_t count) {
+    list<stack_numbers> sums{memory};
+    sums.resize(count);
+    stacks.for_each([&](const snapshot::stack& stack) {
+        for_each_part(stack, [&](const snapshot::thread_part& part) {
+            sums[part.*key].add(numbers_of(part));
+        });
+    });
+    return sums;
+}
+
+// Sets the threads and ages of a stack. `memory` keeps the parts.
 inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                         arena& memory) {
     stack.thread_count = parts.size();
     stack.thread = parts.empty() ? 0 : parts[0].thread;
+    stack.age = parts.empty() ? 0 : parts[0].age;
     stack.by_thread = nullptr;
     if (parts.size() < 2) return;
     list<snapshot::thread_part> kept{memory};
@@ -41113,7 +41424,7 @@ private:
     list<text> names_;
 };
 
-// Parts of many stacks, in any order; parts of the same stack and thread are summed.
+// Parts of many stacks, in any order; parts of the same stack, thread and age are summed.
 class parts_of_stacks {
 public:
     // `memory` keeps the details of the sums.
@@ -41128,7 +41439,9 @@ public:
     template <class Work>
     void for_each(const Work& work) {
         sort(parts_, [](const entry& a, const entry& b) {
-            return a.stack != b.stack ? a.stack < b.stack : a.part.thread < b.part.thread;
+            if (a.stack != b.stack) return a.stack < b.stack;
+            return a.part.thread != b.part.thread ? a.part.thread < b.part.thread
+                                                  : a.part.age < b.part.age;
         });
         list<snapshot::thread_part> of_stack{parts_.memory()};
         for (std::size_t i = 0; i < parts_.size();) {
@@ -41145,15 +41458,18 @@ private:
         snapshot::thread_part part;
     };
 
-    // The sum of the following parts that belong to one stack and thread.
+    static bool are_one_part(const entry& a, const entry& b) noexcept {
+        return a.stack == b.stack && a.part.thread == b.part.thread && a.part.age == b.part.age;
+    }
+
+    // The sum of the following parts that belong to one stack, thread and age.
     snapshot::thread_part next(std::size_t& at) {
         const entry& first = parts_[at];
         summed<snapshot::thread_part> sum{};
         sum.sum.thread = first.part.thread;
+        sum.sum.age = first.part.age;
         sum_of_details details{memory_};
-        for (; at < parts_.size() && parts_[at].stack == first.stack &&
-               parts_[at].part.thread == first.part.thread;
-             ++at) {
+        for (; at < parts_.size() && are_one_part(parts_[at], first); ++at) {
             sum.add(parts_[at].part, true);
             sum.sum.allocations += parts_[at].part.allocations;
             sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
@@ -41753,6 +42069,7 @@ public:
         write_totals();
         write_lists();
         write_threads();
+        write_ages();
         write_stacks();
         write_names();
         out_ << '}';
@@ -41888,6 +42205,21 @@ private:
         out_ << "]}";
     }
 
+    void write_ages() {
+        if (info_.age_count == 0) return;
+        arena memory;
+        const auto sums =
+            sums_of_parts(memory, stacks_, &snapshot::thread_part::age, info_.age_count);
+        key("ages") << '[';
+        for (std::size_t i = 0; i < info_.age_count; ++i) {
+            separate(i);
+            out_ << '[' << decimal{info_.ages[i].least_ns} << ',' << decimal{info_.ages[i].most_ns}
+                 << ',' << decimal{sums[i].objects} << ',' << decimal{sums[i].bytes} << ','
+                 << decimal{sums[i].allocations} << ',' << decimal{sums[i].bytes_allocated} << ']';
+        }
+        out_ << ']';
+    }
+
     void write_threads() {
         stacks_.with_threads([this](const snapshot::thread* threads, std::size_t count) {
             write_threads(threads, count);
@@ -41930,9 +42262,9 @@ private:
                  std::uint32_t place) const {
         bool has_parts = false;
         if (has_threads_) {
-            for_each_part(stack, [&](const snapshot::thread_part& part) {
+            for_each_thread(stack, [&](std::size_t thread, const stack_numbers& numbers) {
                 has_parts = true;
-                add_stack(to, stack, path, place, numbers_of(part), part.thread);
+                add_stack(to, stack, path, place, numbers, thread);
             });
         }
         if (!has_parts) add_stack(to, stack, path, place, numbers_of(stack), 0);
@@ -42665,16 +42997,21 @@ const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
 data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
 note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
 bytes(data.rows_alive[1]) + '; it is not known where the rest was allocated.'); }
-function write_families() { if (data.families.length === 0) return; const table = element('table');
-const head = element('tr');
-for (const name of ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects',
-'Live bytes']) { const cell = element('th', name, name === 'Family' ? '' : 'number');
-cell.scope = 'col'; head.append(cell); } table.append(head);
-for (const [name, allocations, frees, allocated, freed] of data.families) {
+function table_of(columns, rows) { const table = element('table'); const head = element('tr');
+for (const name of columns) {
+const cell = element('th', name, name === columns[0] ? '' : 'number'); cell.scope = 'col';
+head.append(cell); } table.append(head); for (const [name, ...numbers] of rows) {
 const row = element('tr'); row.append(element('td', name));
-for (const number of [allocations, frees, allocated, allocations - frees, allocated - freed]) {
-row.append(element('td', exact(number), 'number')); } table.append(row); }
-by_id('families').append(table); } function write_head() {
+for (const number of numbers) row.append(element('td', exact(number), 'number'));
+table.append(row); } return table; } function write_families() {
+if (data.families.length === 0) return; by_id('families').append(table_of(
+['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects', 'Live bytes'],
+data.families.map(([name, allocations, frees, allocated, freed]) =>
+[name, allocations, frees, allocated, allocations - frees, allocated - freed]))); }
+function write_ages() { if (!data.ages) return; by_id('families').append(table_of(
+['Allocated how long ago', 'Live objects', 'Live bytes', 'Allocations', 'Allocated bytes'],
+data.ages.map(([least, most, ...numbers]) =>
+[duration(least) + ' to ' + duration(most), ...numbers]))); } function write_head() {
 const name = data.window === '' ? 'an unnamed window' : data.window;
 by_id('title').textContent = (is_difference ? 'difference of ' : '') + name;
 document.title = name + ' \u2013 allocscope'; const has_totals = data.has_totals;
@@ -42701,7 +43038,7 @@ fact('Taken', data.taken_unix_ms === 0 ? '' : new Date(data.taken_unix_ms).toLoc
 fact('Stacks', data.has_stacks ? grouped.format(stack_count) + ' with ' +
 grouped.format(frame_count) + ' different frames' : '');
 fact('allocscope', data.allocscope + ', used ' + plain_bytes(data.own_memory_bytes) +
-' of memory itself; none of it is in the numbers'); write_families();
+' of memory itself; none of it is in the numbers'); write_families(); write_ages();
 by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB is 1024 bytes.'; }
 function chart_words() {
 if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';
@@ -43607,6 +43944,26 @@ inline void write_families(text_out& out, const snapshot::window_info& info,
     }
 }
 
+// How precisely the ages of objects are known: the longest time between two marks.
+inline void write_ages(text_out& out, const snapshot::window_info& info, const text_form& form) {
+    if (info.age_count == 0) return;
+    std::uint64_t longest = 0;
+    for (std::size_t i = 0; i < info.age_count; ++i) {
+        const snapshot::age& each = info.ages[i];
+        if (each.most_ns - each.least_ns > longest) longest = each.most_ns - each.least_ns;
+    }
+    text_out line{form.parts};
+    line << "  ages known to ";
+    write_duration(line, longest);
+    line << ", from ";
+    // Each window has one mark less than ages.
+    const std::uint64_t windows = info.merged_windows != 0 ? info.merged_windows : 1;
+    const std::uint64_t marks = info.age_count > windows ? info.age_count - windows : 0;
+    write_count(line, marks, "age mark", "age marks");
+    write_wrapped(out, line.view(), form.width, 4);
+    out << '\n';
+}
+
 inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
     write_title(out, info, form);
@@ -43628,6 +43985,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
         write_mode(out, info, form);
         write_totals(out, rows, form);
         write_families(out, info, form);
+        write_ages(out, info, form);
     }
     if (info.is_filtered) {
         form.write_sentence(out,
@@ -43974,20 +44332,17 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     write_json_losses(json, info);
 }
 
+inline void write_json_sum(json_writer& json, const stack_numbers& sum) {
+    json.field("objects", sum.objects);
+    json.field("bytes", sum.bytes);
+    json.field("allocations", sum.allocations);
+    json.field("bytes_allocated", sum.bytes_allocated);
+}
+
 inline void write_json_threads(json_writer& json, const snapshot::thread* threads,
                                std::size_t count, const shown_stacks& stacks) {
     arena memory;
-    list<snapshot::thread_part> sums{memory};
-    sums.resize(count);
-    stacks.for_each([&sums](const snapshot::stack& stack) {
-        for_each_part(stack, [&sums](const snapshot::thread_part& part) {
-            snapshot::thread_part& sum = sums[part.thread];
-            sum.objects += part.objects;
-            sum.bytes += part.bytes;
-            sum.allocations += part.allocations;
-            sum.bytes_allocated += part.bytes_allocated;
-        });
-    });
+    const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::thread, count);
     json.key("threads");
     json.begin('[');
     for (std::size_t i = 0; i < count; ++i) {
@@ -43995,10 +44350,24 @@ inline void write_json_threads(json_writer& json, const snapshot::thread* thread
         json.field("number", threads[i].number);
         json.field("name", threads[i].name);
         json.field("process_id", threads[i].process_id);
-        json.field("objects", sums[i].objects);
-        json.field("bytes", sums[i].bytes);
-        json.field("allocations", sums[i].allocations);
-        json.field("bytes_allocated", sums[i].bytes_allocated);
+        write_json_sum(json, sums[i]);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_ages(json_writer& json, const shown_stacks& stacks) {
+    const snapshot::window_info& info = stacks.rows().info();
+    if (info.age_count == 0) return;
+    arena memory;
+    const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::age, info.age_count);
+    json.key("ages");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.age_count; ++i) {
+        json.begin('{');
+        json.field("least_ns", info.ages[i].least_ns);
+        json.field("most_ns", info.ages[i].most_ns);
+        write_json_sum(json, sums[i]);
         json.end('}');
     }
     json.end(']');
@@ -44015,6 +44384,7 @@ inline void write_json_report(text_out& out, const shown_stacks& stacks, text_fl
         stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
             write_json_threads(json, threads, count, stacks);
         });
+        write_json_ages(json, stacks);
     }
     write_json_rows(json, places, stacks, false, flow);
     if (stacks.are_known()) write_json_rows(json, places, stacks, true, flow);
@@ -44959,10 +45329,10 @@ private:
         write_field(message_, sample::location_id, text_up_to(end, numbers_.data()));
         const std::size_t end_of_locations = message_.size();
         bool has_threads = false;
-        for_each_part(stack, [&](const snapshot::thread_part& part) {
+        for_each_thread(stack, [&](std::size_t thread, const stack_numbers& numbers) {
             has_threads = true;
             message_.cut(end_of_locations);
-            write_sample(numbers_of(part), stack.type, thread_labels_[part.thread]);
+            write_sample(numbers, stack.type, thread_labels_[thread]);
         });
         if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
     }
@@ -45341,7 +45711,51 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
 
-// group_by.hpp - sums the stacks of a snapshot by what they share, such as place or thread.
+// age_names.hpp - which ages are wanted, and how an age is written.
+
+#ifndef ALLOCSCOPE_GROUPING_AGE_NAMES_HPP
+#define ALLOCSCOPE_GROUPING_AGE_NAMES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The ages of stack_filter. An age is known between two bounds only; it fits if it does so wherever
+// between them the truth lies.
+struct wanted_ages {
+    std::uint64_t older_than = 0;    // ns; 0: any
+    std::uint64_t younger_than = 0;  // ns; 0: any
+
+    bool are_any() const noexcept { return older_than == 0 && younger_than == 0; }
+    bool fit(const snapshot::age& age) const noexcept {
+        return age.least_ns >= older_than && (younger_than == 0 || age.most_ns < younger_than);
+    }
+};
+
+// Both bounds in the unit of the greater one: ns, us or ms below ten thousand of them, else seconds
+// with a tenth. So the ages of a window have different names.
+inline void write_age(text_out& out, const snapshot::age& age) {
+    constexpr const char* units[] = {" ns", " us", " ms", " s"};
+    std::uint64_t unit_ns = 1;
+    std::size_t unit = 0;
+    for (; unit < 3 && age.most_ns / unit_ns >= 10'000; ++unit) unit_ns *= 1000;
+    const auto write = [&](std::uint64_t ns) {
+        out << decimal{ns / unit_ns};
+        if (unit == 3) out << '.' << decimal{ns % unit_ns / (unit_ns / 10)};
+    };
+    write(age.least_ns);
+    out << "..";
+    write(age.most_ns);
+    out << units[unit];
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_AGE_NAMES_HPP
+
+// group_by.hpp - sums the stacks of a snapshot by what they share, such as place, thread or age.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
@@ -45362,8 +45776,10 @@ enum class group_key : int {
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
-    thread     // "worker (thread 3)": the thread that allocated, not the one that frees;
+    thread,    // "worker (thread 3)": the thread that allocated, not the one that frees;
                // "not known" if a snapshot has no threads, like one of difference_from()
+    age        // "1000..2500 ms": how long ago it was allocated, between two age marks; "not
+               // known" if the window has none (options::age_step), and in a difference
 };
 
 struct group {
@@ -45493,6 +45909,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
             break;
         case group_key::module:
         case group_key::thread:
+        case group_key::age:
             out << "not known";
             break;
     }
@@ -45502,9 +45919,18 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
-        : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
+        : memory_(memory),
+          groups_(groups),
+          numbers_(memory),
+          places_(memory),
+          group_of_age_(memory),
+          last_stack_(memory),
+          name_(memory) {}
 
-    // Adds the numbers of a stack, or of a part of it.
+    // What is added from now on is of another stack.
+    void next_stack() { ++stack_; }
+
+    // Adds the numbers of the stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
         const std::size_t* const known = numbers_.find(name);
         const std::size_t number = known != nullptr ? *known : groups_.size();
@@ -45512,7 +45938,7 @@ public:
             numbers_[copy_of(memory_, name)] = number;
             add_group(name);
         }
-        add_to(groups_[number], numbers);
+        add_to(number, numbers);
     }
 
     // Adds a stack to the group of its place. The name is made once for each group, not for each
@@ -45524,7 +45950,20 @@ public:
             write_place_name(name_, stack);
             add_group(name_.view());
         }
-        add_to(groups_[at.number], numbers_of(stack));
+        add_to(at.number, numbers_of(stack));
+    }
+
+    // Adds a part of a stack to the group of its age.
+    void add_to_age(const snapshot::thread_part& part, const snapshot::age& age) {
+        if (part.age >= group_of_age_.size()) group_of_age_.resize(part.age + 1);
+        std::size_t& number = group_of_age_[part.age];  // from 1
+        if (number == 0) {
+            name_.cut(0);
+            write_age(name_, age);
+            add_group(name_.view());
+            number = groups_.size();
+        }
+        add_to(number - 1, numbers_of(part));
     }
 
     // Adds each allocation of a stack with details to the group of its size.
@@ -45544,9 +45983,11 @@ public:
 private:
     void add_group(text name) {
         groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+        last_stack_.push_back(0);
     }
 
-    static void add_to(group& sum, const stack_numbers& numbers) noexcept {
+    void add_to(std::size_t number, const stack_numbers& numbers) noexcept {
+        group& sum = groups_[number];
         sum.objects += numbers.objects;
         sum.bytes += numbers.bytes;
         sum.allocations += numbers.allocations;
@@ -45555,6 +45996,8 @@ private:
         sum.peak_bytes += numbers.peak_bytes;
         sum.temporary += numbers.temporary;
         sum.lifetime_us += numbers.lifetime_us;
+        if (last_stack_[number] == stack_) return;  // another part of the same stack
+        last_stack_[number] = stack_;
         ++sum.stacks;
     }
 
@@ -45562,6 +46005,9 @@ private:
     std::vector<group>& groups_;
     table<text, std::size_t> numbers_;
     place_numbers places_;
+    list<std::size_t> group_of_age_;
+    list<std::size_t> last_stack_;  // of each group, the last stack that was added
+    std::size_t stack_ = 0;         // the number of the present one, from 1
     text_out name_;
 };
 
@@ -45587,13 +46033,19 @@ struct grouping {
 private:
     static void sum(const shown_stacks& stacks, const thread_names& names, group_key key,
                     arena& memory, std::vector<group>& groups) {
+        const snapshot::window_info& info = stacks.rows().info();
         group_sums sums{memory, groups};
         text_out name{memory};
         for (std::size_t i = 0; i < stacks.count(); ++i) {
             const snapshot::stack each = stacks.stack(i);
+            sums.next_stack();
             if (key == group_key::thread && each.thread_count != 0) {
                 for_each_part(each, [&](const snapshot::thread_part& part) {
                     sums.add(names[part.thread], numbers_of(part));
+                });
+            } else if (key == group_key::age && info.age_count != 0 && each.thread_count != 0) {
+                for_each_part(each, [&](const snapshot::thread_part& part) {
+                    sums.add_to_age(part, info.ages[part.age]);
                 });
             } else if (key == group_key::place) {
                 sums.add_to_place(each);
@@ -45872,6 +46324,8 @@ inline const char* name_of(group_key key) noexcept {
             return "size";
         case group_key::thread:
             return "thread";
+        case group_key::age:
+            return "age";
     }
     return "";
 }
@@ -46869,7 +47323,8 @@ enum class saved_tag : unsigned char {
     sums = 's',     // what snapshot::stacks() says of one stack
     merged = 'g',   // how many windows were merged
     thread = 'h',   // numbered from 0
-    part = 'p',     // what one thread allocated at the stack before it
+    age = 'a',      // between two age marks; numbered from 0
+    part = 'p',     // what one thread allocated at the stack before it, of one age
     details = 'd',  // those of the stack or part before it
     end = 'e'       // the checksum of all bytes before it: eight bytes, lowest first
 };
@@ -47084,6 +47539,10 @@ private:
                                                   << each.live_bytes << each.allocations
                                                   << each.bytes_allocated << mark);
         }
+        has_ages_ = info.age_count != 0;
+        for (std::size_t i = 0; i < info.age_count; ++i) {
+            put(saved_tag::age, saved_record{} << info.ages[i].least_ns << info.ages[i].most_ns);
+        }
         if (const memory_use* const memory = shown_memory(info)) add_memory(*memory);
     }
 
@@ -47141,6 +47600,7 @@ private:
         add_place(record, stack, {frames, stack.user_frame})
             << stack.allocations << stack.bytes_allocated << number_of(stack.type_source)
             << (stack.thread_count == 1 ? stack.thread + 1 : 0);
+        if (has_ages_) record << (stack.thread_count == 1 ? stack.age : 0);
         put(saved_tag::sums, record);
         add_details(stack.details);
         if (stack.thread_count < 2) return;
@@ -47150,8 +47610,10 @@ private:
         saved_record record;
         record << part.thread << part.objects << part.bytes << part.allocations
                << part.bytes_allocated << part.samples;
-        put(saved_tag::part, record.reach(part.objects, part.objects_low, part.objects_high)
-                                 .reach(part.bytes, part.bytes_low, part.bytes_high));
+        record.reach(part.objects, part.objects_low, part.objects_high)
+            .reach(part.bytes, part.bytes_low, part.bytes_high);
+        if (has_ages_) record << part.age;
+        put(saved_tag::part, record);
         add_details(part.details);
     }
     void add_details(const snapshot::stack_details* details) {
@@ -47203,6 +47665,7 @@ private:
     std::uint64_t number_of_no_frames_ = 0;
     std::uint64_t stack_count_ = 0;
     saved_checksum sum_;
+    bool has_ages_ = false;
     bool is_good_ = true;
 };
 
@@ -47428,6 +47891,7 @@ struct loaded_parts {
           losses(memory),
           families(memory),
           moments(memory),
+          ages(memory),
           modules(memory),
           threads(memory),
           thread_parts(memory),
@@ -47443,6 +47907,7 @@ struct loaded_parts {
     list<snapshot::loss> losses;
     list<snapshot::family> families;
     list<snapshot::moment> moments;
+    list<snapshot::age> ages;
     list<snapshot::module> modules;
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
@@ -47522,6 +47987,11 @@ std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into)
     return stack;
 }
 
+// An age is a number of the file, or 0 in a file without ages.
+inline std::size_t read_age(const loaded_parts& parts, saved_fields& from) noexcept {
+    return parts.ages.empty() ? 0 : from.index(parts.ages.size());
+}
+
 inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
                              snapshot::stack& into) noexcept {
     const std::size_t stack = read_place(parts, from, into);
@@ -47531,6 +48001,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
     into.thread_count = thread != 0 ? 1 : 0;
     into.thread = thread != 0 ? thread - 1 : 0;
+    into.age = read_age(parts, from);
     return stack;
 }
 
@@ -47543,6 +48014,7 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     part.bytes_allocated = from.number();
     part.samples = from.number();
     read_intervals(from, part);
+    part.age = read_age(parts, from);
     return part;
 }
 
@@ -47557,6 +48029,7 @@ inline void read_stack(const loaded_parts& parts, std::size_t number, snapshot::
         into.thread_count = more.part_count;
         into.by_thread = parts.thread_parts.data() + more.first_part;
         into.thread = into.by_thread->thread;
+        into.age = into.by_thread->age;
     }
 }
 
@@ -48096,6 +48569,13 @@ private:
             }
             case saved_tag::moment:
                 return read_moment(from);
+            case saved_tag::age: {
+                const std::uint64_t least_ns = from.number();
+                const std::uint64_t most_ns = from.number();
+                parts_->ages.push_back({least_ns, most_ns});
+                set_lists();
+                return least_ns <= most_ns;
+            }
             case saved_tag::memory:
                 return read_memory(from);
             case saved_tag::module: {
@@ -48291,6 +48771,8 @@ private:
         parts_->info.loss_count = parts_->losses.size();
         parts_->info.moments = parts_->moments.data();
         parts_->info.moment_count = parts_->moments.size();
+        parts_->info.ages = parts_->ages.data();
+        parts_->info.age_count = parts_->ages.size();
     }
 
     arena& memory_;
@@ -48918,6 +49400,12 @@ struct stack_filter {
     std::uint64_t least_bytes = 0;         // alive, of the whole row; in a difference without sign
     std::uint64_t least_objects = 0;       // likewise
     shown_types types = shown_types::all;  // what rows show, and `frame` and `type` search
+    // Nanoseconds since the allocation; 0: any. What is kept of a stack are the objects that are
+    // certainly at least, or certainly less than, so old. An age is known to the distance of two
+    // age marks (snapshot::age): objects for which that is too little are in neither part. In a
+    // snapshot without ages nothing fits.
+    std::uint64_t older_than = 0;
+    std::uint64_t younger_than = 0;
 };
 
 namespace detail {
@@ -49051,18 +49539,27 @@ private:
     numbers_of_frames fits_;  // 1: the frame fits
 };
 
-// The parts of stacks that the wanted threads allocated.
-class parts_of_threads {
+inline bool wants_parts(const stack_filter& wanted) noexcept {
+    return wanted.thread[0] != '\0' || wanted.older_than != 0 || wanted.younger_than != 0;
+}
+
+// The parts of stacks that the wanted threads allocated, and that are of the wanted age.
+class fitting_parts {
 public:
-    // `wanted` is stack_filter::thread; "": whole stacks.
-    parts_of_threads(const shown_stacks& of, text wanted, arena& memory, arena& scratch)
-        : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
+    fitting_parts(const shown_stacks& of, const stack_filter& filter, arena& memory, arena& scratch)
+        : is_any_(!wants_parts(filter)),
+          ages_{filter.older_than, filter.younger_than},
+          info_(of.rows().info()),
+          memory_(memory),
+          fits_(scratch),
+          parts_(scratch) {
+        const text wanted{filter.thread};
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
         of.with_threads([&](const snapshot::thread* threads, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) {
                 text_out number{scratch};
                 number << decimal{threads[i].number};
-                fits_.push_back(is_number ? number.view() == wanted
+                fits_.push_back(is_number ? wanted.empty() || number.view() == wanted
                                           : text{threads[i].name}.contains(wanted));
             }
         });
@@ -49073,7 +49570,7 @@ public:
         if (is_any_) return true;
         parts_.clear();
         for_each_part(stack, [this](const snapshot::thread_part& part) {
-            if (fits_[part.thread]) parts_.push_back(part);
+            if (fits_[part.thread] && has_wanted_age(part)) parts_.push_back(part);
         });
         if (parts_.empty()) return false;
         if (parts_.size() != stack.thread_count) set_parts(stack, parts_, memory_);
@@ -49081,7 +49578,14 @@ public:
     }
 
 private:
+    bool has_wanted_age(const snapshot::thread_part& part) const noexcept {
+        if (ages_.are_any()) return true;
+        return part.age < info_.age_count && ages_.fit(info_.ages[part.age]);
+    }
+
     bool is_any_;
+    wanted_ages ages_;
+    const snapshot::window_info& info_;
     arena& memory_;
     list<bool> fits_;
     list<snapshot::thread_part> parts_;
@@ -49109,10 +49613,10 @@ inline void filter_into(derived_stacks& made, const shown_stacks& of, const stac
                         arena& memory, arena& scratch) {
     const bool is_difference = of.rows().info().is_difference;
     const bool has_own_numbers =
-        of.are_laid_out() || wanted.thread[0] != '\0' || wanted.types != shown_types::all;
+        of.are_laid_out() || wants_parts(wanted) || wanted.types != shown_types::all;
     const std::uint32_t side = made.add_side(of);
     wanted_names wanted_of{scratch, of, wanted};
-    parts_of_threads parts{of, wanted.thread, memory, scratch};
+    fitting_parts parts{of, wanted, memory, scratch};
     for (std::uint32_t i = 0; i < of.count(); ++i) {
         snapshot::stack stack = of.stack(i);
         show_type(stack, wanted.types, memory);
@@ -49123,7 +49627,7 @@ inline void filter_into(derived_stacks& made, const shown_stacks& of, const stac
             made.add_unchanged({side, i});
         }
     }
-    if (wanted.thread[0] != '\0') made.sort_by_size(is_difference, scratch);
+    if (wants_parts(wanted)) made.sort_by_size(is_difference, scratch);
     if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
         drop_small_rows(made, wanted, is_difference, scratch);
     }
@@ -50359,10 +50863,13 @@ public:
           names_(memory),
           modules_(*memory.make<merged_modules>(memory)),
           threads_(memory, scratch),
+          ages_before_(scratch),
+          ages_(memory),
           rows_(scratch),
           places_(scratch),
           row_sums_(scratch) {
         for (std::size_t i = 0; i < count; ++i) add_part(parts[i]);
+        if (!has_ages_) ages_.cut(0);
         made.threads().append(threads_.all());
         made.move_frames(modules_);
         made.modules().append(modules_.modules());
@@ -50374,6 +50881,8 @@ public:
     }
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
+    // Those of the first part, then those of the next; empty unless every part has ages.
+    const list<snapshot::age>& ages() const noexcept { return ages_; }
 
 private:
     void add_part(const shown_stacks& part) {
@@ -50383,6 +50892,10 @@ private:
             modules_.add(modules, count);
         });
         threads_.add_side(part);  // a thread that several parts have is added once
+        const snapshot::window_info& info = part.rows().info();
+        ages_before_.push_back(ages_.size());
+        has_ages_ = has_ages_ && info.age_count != 0;
+        for (std::size_t i = 0; i < info.age_count; ++i) ages_.push_back(info.ages[i]);
     }
 
     void add_stacks(arena& scratch) {
@@ -50412,6 +50925,7 @@ private:
             details.add(stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
                 part.thread = threads_.number(equal[i].side, part.thread);
+                part.age = ages_.empty() ? 0 : part.age + ages_before_[equal[i].side];
                 parts.add(0, part);
             });
         }
@@ -50469,6 +50983,9 @@ private:
     merged_names names_;
     merged_modules& modules_;
     same_threads threads_;
+    list<std::size_t> ages_before_;  // of each part: how many ages the parts before it have
+    list<snapshot::age> ages_;
+    bool has_ages_ = true;
     list<snapshot::row> rows_;
     place_numbers places_;
     list<row_of_stacks> row_sums_;  // for each place
@@ -50779,6 +51296,8 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
     info.samples = info.uncertain_objects = info.uncertain_bytes = 0;
     info.merged_windows = 0;
     info.memory = nullptr;
+    info.ages = nullptr;
+    info.age_count = 0;
     std::int64_t began = began_unix_ns(info);
     for (std::size_t i = 0; i < count; ++i) {
         const info_type& part = parts[i].info();
@@ -50833,6 +51352,8 @@ inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
         auto* const made = memory.make<derived_stacks>(memory);
         const merged_stacks sums{memory, scratch, *made, stacks.data(), count, info.is_difference};
         block.add_rows(sums.rows(), info, scratch);
+        info.ages = sums.ages().data();
+        info.age_count = sums.ages().size();
         if (stacks[0].are_known()) set_stacks(block, *made);
         if (!made->are_laid_out()) source = memory.make<stack_source>(made->source());
         list<snapshot::family> families{scratch};
@@ -51152,6 +51673,7 @@ private:
             for_each_part(stack, [&](snapshot::thread_part part) {
                 if (!is_later) part = negated(part, step_);
                 part.thread = threads_.number(equal[i].side, part.thread);
+                part.age = 0;  // a difference has none
                 parts.add(0, part);
             });
         }
@@ -51427,8 +51949,9 @@ class timed_scope {
 public:
     // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
     // are blocked in that thread, and its allocations are charged to no window. Each point costs as
-    // much as counts(). If no thread can be made, is_sampling() is false and only marks are points.
-    // Throws what the constructor of scope throws.
+    // much as counts(), and like that makes an age mark if one is due (options::age_step). If no
+    // thread can be made, is_sampling() is false and only marks are points. Throws what the
+    // constructor of scope throws.
     [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},
                                        const options& wanted = {});
     ~timed_scope();

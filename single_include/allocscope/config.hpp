@@ -49,7 +49,7 @@
 // headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v4 {
+    inline namespace v5 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

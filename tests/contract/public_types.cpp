@@ -21,7 +21,7 @@ constexpr bool is_plain_value = std::is_trivially_copyable<T>::value&&
 
 // Sizes that the cards name.
 static_assert(sizeof(allocation_counts) == 40, "allocation_counts: 40 bytes");
-static_assert(sizeof(options) == 32, "options: 32 bytes");
+static_assert(sizeof(options) == 40, "options: 40 bytes");
 static_assert(sizeof(scope) == 64, "scope: 64 bytes");
 static_assert(sizeof(snapshot) == sizeof(void*), "snapshot: one pointer");
 
@@ -30,6 +30,8 @@ static_assert(is_plain_value<allocation_counts>, "handed over by value");
 static_assert(is_plain_value<options>, "handed over by reference");
 static_assert(is_plain_value<snapshot::row>, "lies in the block of a snapshot");
 static_assert(is_plain_value<snapshot::frame>, "lies in the block of a snapshot");
+static_assert(is_plain_value<snapshot::age>, "lies in the block of a snapshot");
+static_assert(is_plain_value<snapshot::thread_part>, "lies in the block of a snapshot");
 static_assert(is_plain_value<snapshot::window_info>, "lies in the block of a snapshot");
 static_assert(is_plain_value<allocscope::detail::engine>, "found by every module");
 static_assert(offsetof(allocscope::detail::engine, abi_version) == 0,
@@ -62,6 +64,7 @@ static_assert(defaults.unwind == allocscope::unwinding::automatic, "");
 static_assert(defaults.from == allocscope::threads::all, "");
 static_assert(defaults.stack_frames == 24, "");
 static_assert(defaults.sample_bytes == 512 * 1024, "");
+static_assert(defaults.age_step == 0, "");
 
 }  // namespace
 

@@ -7,7 +7,8 @@
 //
 // Every live object has one bit for each window that it belongs to. That is the whole model: a
 // birth sets the bits of the open windows that watch the thread, a death takes the object out of
-// them, and closing or forgetting a window clears one bit everywhere.
+// them, and closing or forgetting a window clears one bit everywhere. An object is older than the
+// age marks that a window got after its birth.
 
 #ifndef ALLOCSCOPE_TESTS_MODEL_WINDOW_MODEL_HPP
 #define ALLOCSCOPE_TESTS_MODEL_WINDOW_MODEL_HPP
@@ -28,6 +29,7 @@
 namespace allocscope_test {
 
 constexpr int most_windows = 100;
+constexpr std::size_t most_marks = 60;  // with more, a window forgets some of them
 constexpr std::uint64_t peak_slack_per_thread = 64 * 1024;
 
 struct model_object {
@@ -35,6 +37,7 @@ struct model_object {
     std::size_t size;
     int site;
     std::bitset<most_windows> windows;  // those it belongs to
+    long born;                          // in which step
 };
 
 struct model_row {
@@ -50,6 +53,8 @@ struct model_window {
     int opener = 0;
     allocscope::allocation_counts counts;
     model_row rows[site_count];
+    long marks[most_marks];  // the steps in which it got an age mark
+    std::size_t mark_count;
     alignas(allocscope::scope) unsigned char storage[sizeof(allocscope::scope)];
 
     allocscope::scope& real() {
@@ -77,8 +82,10 @@ public:
             open(thread);
         } else if (choice < 97) {
             close(random_slot());
-        } else if (choice < 99) {
+        } else if (choice < 98) {
             look(random_slot());
+        } else if (choice < 99) {
+            mark_age(random_slot());
         } else {
             forget(random_slot());
         }
@@ -106,6 +113,7 @@ private:
         model_object object = {};
         object.site = static_cast<int>(roll_.below(site_count));
         object.size = random_size();
+        object.born = steps_;
         const int depth = static_cast<int>(roll_.below(20));
         if (paused) {
             const allocscope::pause_recording pause;
@@ -192,6 +200,7 @@ private:
         for (model_object& object : objects_) object.windows.reset(static_cast<std::size_t>(slot));
         windows_[slot].counts = {};
         for (model_row& row : windows_[slot].rows) row = {};
+        windows_[slot].mark_count = 0;
     }
 
     void close(int slot) {
@@ -217,6 +226,18 @@ private:
         if (windows_[slot].state != window_state::closed) {
             compare_rows(slot, windows_[slot].real().stats());
         }
+    }
+
+    // Now and then several, with nothing in between.
+    void mark_age(int slot) {
+        model_window& window = windows_[slot];
+        if (window.state != window_state::open) return;
+        do {
+            if (window.mark_count == most_marks) return;
+            window.real().mark_age();
+            if (window.wanted.record == allocscope::recording::counters) return;
+            window.marks[window.mark_count++] = steps_;
+        } while (roll_.one_in(4));
     }
 
     void forget(int slot) {
@@ -253,6 +274,49 @@ private:
             number(seen.bytes_allocated), number(seen.bytes_freed), number(seen.peak_bytes),
             number(wanted.allocations), number(wanted.frees), number(wanted.bytes_allocated),
             number(wanted.bytes_freed), number(wanted.peak_bytes));
+    }
+
+    // What is alive of each age.
+    void compare_ages(int slot, const allocscope::snapshot& seen) {
+        const model_window& window = windows_[slot];
+        const std::size_t ages = window.mark_count != 0 ? window.mark_count + 1 : 0;
+        if (seen.info().age_count != ages) {
+            fail("step %ld, window %d (%s): %zu ages instead of %zu", steps_, slot, describe(slot),
+                 seen.info().age_count, ages);
+        }
+        if (ages == 0 || failed()) return;
+        model_row wanted[most_marks + 1];
+        for (const model_object& object : objects_) {
+            if (!object.windows.test(static_cast<std::size_t>(slot))) continue;
+            std::size_t age = 0;
+            while (age < window.mark_count && window.marks[age] < object.born) ++age;
+            wanted[age].objects += 1;
+            wanted[age].bytes += object.size;
+        }
+        model_row found[most_marks + 1];
+        for (const allocscope::snapshot::stack& stack : seen.stacks()) {
+            if (stack.thread_count == 1) {
+                found[stack.age].objects += stack.objects;
+                found[stack.age].bytes += stack.bytes;
+                continue;
+            }
+            for (std::size_t i = 0; i < stack.thread_count; ++i) {
+                const allocscope::snapshot::thread_part& part = stack.by_thread[i];
+                found[part.age].objects += part.objects;
+                found[part.age].bytes += part.bytes;
+            }
+        }
+        for (std::size_t age = 0; age < ages; ++age) {
+            if (found[age].objects == wanted[age].objects &&
+                found[age].bytes == wanted[age].bytes) {
+                continue;
+            }
+            fail(
+                "step %ld, window %d (%s), age %zu of %zu: seen %llu objects, %llu bytes;"
+                " wanted %llu, %llu",
+                steps_, slot, describe(slot), age, ages, number(found[age].objects),
+                number(found[age].bytes), number(wanted[age].objects), number(wanted[age].bytes));
+        }
     }
 
     // What is alive of each family, where there are others than operator new's.
@@ -308,6 +372,7 @@ private:
                 steps_, slot, describe(slot), line_of_site(site), number(rows[site].objects),
                 number(rows[site].bytes), number(wanted.objects), number(wanted.bytes));
         }
+        if (windows_[slot].state == window_state::open) compare_ages(slot, seen);
     }
 
     const char* describe(int slot) const {

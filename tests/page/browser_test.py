@@ -457,6 +457,8 @@ def details_and_threads(page, folder):
     opened(page, folder, "threads")
     assert page.texts("#threads option") == ["all", "main (thread 1)", "worker (thread 2)"]
     assert not page.run("document.getElementById('thread_pick').hidden")
+    ages = page.texts("#families tr:last-child td")
+    assert ages == ["0 to 2.0 s", "6", "600", "7", "700"], ages
 
     def choose(thread):
         page.run("(() => { const pick = document.getElementById('threads');"
@@ -496,6 +498,7 @@ def details_and_threads(page, folder):
     lives = [row["Mean life"] for row in rows(page)]
     assert lives == [3000, 1000, 125, 50], lives
     opened(page, folder, "by_hand")
+    assert page.texts("#families td") == []
     assert page.run("document.getElementById('thread_pick').hidden")
     assert "Mean life" not in page.texts("#places_head th")
     page.press("5")

@@ -228,6 +228,7 @@ static void write_threads() {
     info_text made = about("threads");
     made.has_details = true;
     made.threads = {{1, "main", 4711}, {2, "worker", 4711}};
+    made.ages = {{2'000'000'000, 90'000'000'000}, {0, 2'000'000'000}};
     made.stacks = stacks_by_hand();
     const allocscope::snapshot::stack_details of_main{3, 300, 1, 5000, {}};
     const allocscope::snapshot::stack_details of_worker{9, 900, 2, 31000, {}};
@@ -235,6 +236,7 @@ static void write_threads() {
     made.stacks[0].details = {of_both};
     made.stacks[0].by_thread = {part(0, 4, 400, 5, 500, of_main),
                                 part(1, 6, 600, 7, 700, of_worker)};
+    made.stacks[0].by_thread[1].age = 1;
     for (std::size_t i = 1; i < made.stacks.size(); ++i) {
         stack_text& each = made.stacks[i];
         each.details = {of_main};

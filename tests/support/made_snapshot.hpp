@@ -114,6 +114,7 @@ struct info_text {
     bool has_details = false;
     std::vector<family_text> families;
     std::vector<moment_text> moments;
+    std::vector<allocscope::snapshot::age> ages;
     const allocscope::memory_use* memory = nullptr;  // must outlive the snapshot
     std::vector<stack_text> stacks;
     std::vector<module_text> modules;
@@ -209,6 +210,7 @@ inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_
     for (const allocscope::snapshot::thread_part& part : stack.by_thread) parts.push_back(part);
     made.thread_count = parts.size();
     made.thread = parts.empty() ? 0 : parts[0].thread;
+    made.age = parts.empty() ? 0 : parts[0].age;
     if (parts.size() > 1) made.by_thread = parts.data();
     if (!stack.details.empty()) {
         made.details = memory.make<allocscope::snapshot::stack_details>(stack.details.front());
@@ -282,13 +284,18 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.memory,
                 about.has_details,
                 about.has_details,
-                false};
+                false,
+                nullptr,
+                about.ages.size()};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,
                                each.bytes_allocated, kept(block.memory(), each.mark)});
         }
         info.moments = moments.data();
+        plain::list<allocscope::snapshot::age> ages{block.memory()};
+        for (const allocscope::snapshot::age& each : about.ages) ages.push_back(each);
+        info.ages = ages.data();
         block.add_rows(kept_rows, info, scratch);
         make_stacks(block, about);
         plain::list<allocscope::snapshot::family> families{scratch};

@@ -33,6 +33,10 @@ def says_what_is_wrong(program):
     refuses(["--sample-bytes", "2T", program], '"2T"', "from 1 to 1T")
     for wrong in ("64KB", "K", "1.5M", "4 K", "-1", ""):
         refuses(["--sample-bytes=" + wrong, program], f'"{wrong}"', "such as 4096, 64K, 10MiB")
+    for wrong in ("0", "5 s", "soon", ""):
+        refuses(["--age-step=" + wrong, program], f'"{wrong}"', "such as 500ms, 10s")
+    refuses(["--age-step", "9ms", program], '"9ms"; it must be at least 10ms')
+    refuses(["--age-step", "1s", "--record", "counters", program], "--age-step needs stacks")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
     refuses(["--frames", "-1", program], '"-1"')
     refuses(["--every", "0", program], '"0"', "seconds")

@@ -6,10 +6,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import string
 import subprocess
 import sys
 import tempfile
+import time
 
 from recorded_programs import Recorder, WITHOUT_CXX, compiled
 
@@ -402,6 +404,92 @@ def knows_threads(recorder, show, folder, compiler):
             assert f"Showing nodes accounting for {wanted}B, " in top, (name, value, top)
 
 
+AGES = r"""
+#include <cstdlib>
+#include <poll.h>
+#include <unistd.h>
+static void* kept[1000];
+template <class T> T seen(T p) { asm volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) void* make(size_t bytes) { return seen(malloc(bytes)); }
+__attribute__((noinline)) void churn() { free(seen(malloc(50))); asm volatile(""); }
+int main() {
+    for (int i = 0; i < 100; ++i) kept[i] = make(10);
+    if (write(1, "begun\n", 6) != 6) abort();
+    pollfd input = {0, POLLIN, 0};
+    while (poll(&input, 1, 1) == 0) churn();
+    for (int i = 100; i < 107; ++i) kept[i] = make(10);
+    asm volatile("" : : "m"(kept));
+}
+"""
+
+
+def knows_ages(recorder, show, folder, old, compiler):
+    """A program waits between old and young objects until a report on request says that two age
+    marks lie behind the old ones."""
+    program = compiled(folder, "ages", AGES, compiler, *WITHOUT_CXX)
+    saved = folder / "ages.allocscope"
+
+    def ages_now():
+        return json.loads(show("show", "--format=json", saved))["ages"]
+
+    def objects(ages):
+        return sum(each["objects"] for each in ages)
+
+    with subprocess.Popen([recorder.program, "run", "--age-step", "10ms", "--on-signal", "USR1",
+                           "--output", saved, "--", program], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as started:
+        assert started.stdout.readline() == b"begun\n"
+        is_behind = False
+        for _ in range(3000):
+            started.send_signal(signal.SIGUSR1)
+            time.sleep(0.02)
+            is_behind = saved.exists() and objects(ages_now()[:-2]) == 100
+            if is_behind:
+                break
+        assert is_behind, saved.exists() and ages_now()
+        started.stdin.close()
+        assert started.wait(60) == 0
+
+    report = json.loads(show("show", "--format=json", saved))
+    ages = report["ages"]
+    assert 3 <= len(ages) <= 65, ages
+    assert ages[0]["most_ns"] == report["duration_ns"] and ages[-1]["least_ns"] == 0, ages
+    for older, younger in zip(ages, ages[1:]):
+        assert younger["least_ns"] <= older["least_ns"] <= younger["most_ns"], ages
+    assert sum(each["allocations"] for each in ages) == report["totals"]["allocations"], ages
+    between = [at for at in range(len(ages)) if objects(ages[:at]) == 100]
+    assert between and objects(ages) == 107, ages
+    text = show("show", saved)
+    assert re.search(r"\n  ages known to [0-9.]+ m?s, from \d+ age marks\n", text), text
+
+    def chosen(*words):
+        only = json.loads(show("show", *words, "--format=json", saved))
+        assert only["is_filtered"], words
+        return sum(row["objects"] for row in only["rows"])
+
+    at = between[0]
+    assert chosen("--older", f"{ages[at - 1]['least_ns']}ns") == 100, ages
+    assert chosen("--younger", f"{ages[at]['most_ns'] + 1}ns", "--only", "make") == 7, ages
+    assert chosen("--older", "1d") == 0 and chosen("--younger", "1d") == 107
+    assert "no row matches" in show("show", "--older", "2h", saved)
+    groups = table(show("show", "--by", "age", "--only", "make", saved))
+    assert sum(int(line[3]) for line in groups) == 107, groups
+    assert all(re.fullmatch(r"[0-9.]+\.\.[0-9.]+", line[-2]) for line in groups), groups
+    again = folder / "ages-again.allocscope"
+    show("convert", saved, again)
+    assert saved.read_bytes() == again.read_bytes()
+
+    for words in (["--older", "5s"], ["--younger", "1min"], ["--by", "age"]):
+        refused = show("show", *words, old, code=2)
+        assert "does not know how old its objects are; record it with allocscope run --age-step" \
+            in refused, refused
+        refused = show("diff", *words, saved, saved, code=2)
+        assert "a difference does not know how old objects are" in refused, refused
+    for value in ("", "5 s", "0", "-1s", "1y", "s", "nan", "1e30"):
+        refused = show("show", f"--older={value}", saved, code=2)
+        assert f'--older is "{value}"; it must be a time above 0, such as 500ms' in refused, refused
+
+
 def converts(show, folder, old):
     saved = folder / "again.allocscope"
     show("convert", old, saved)
@@ -515,6 +603,7 @@ def main():
         merges_processes(recorder, show, folder, known)
         knows_details(recorder, show, folder, known)
         knows_threads(recorder, show, folder, compiler)
+        knows_ages(recorder, show, folder, old, compiler)
         converts(show, folder, old)
         says_what_could_name_rows(recorder, show, folder, known)
         shows_how_types_are_known(recorder, show, folder, compiler)

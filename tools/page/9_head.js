@@ -87,27 +87,39 @@ function note_missing_rows() {
        bytes(data.rows_alive[1]) + '; it is not known where the rest was allocated.');
 }
 
-function write_families() {
-  if (data.families.length === 0) return;
+// A table whose first column has names, and all others numbers.
+function table_of(columns, rows) {
   const table = element('table');
   const head = element('tr');
-  for (const name of ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects',
-                      'Live bytes']) {
-    const cell = element('th', name, name === 'Family' ? '' : 'number');
+  for (const name of columns) {
+    const cell = element('th', name, name === columns[0] ? '' : 'number');
     cell.scope = 'col';
     head.append(cell);
   }
   table.append(head);
-  for (const [name, allocations, frees, allocated, freed] of data.families) {
+  for (const [name, ...numbers] of rows) {
     const row = element('tr');
     row.append(element('td', name));
-    for (const number of [allocations, frees, allocated, allocations - frees,
-                          allocated - freed]) {
-      row.append(element('td', exact(number), 'number'));
-    }
+    for (const number of numbers) row.append(element('td', exact(number), 'number'));
     table.append(row);
   }
-  by_id('families').append(table);
+  return table;
+}
+
+function write_families() {
+  if (data.families.length === 0) return;
+  by_id('families').append(table_of(
+    ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects', 'Live bytes'],
+    data.families.map(([name, allocations, frees, allocated, freed]) =>
+      [name, allocations, frees, allocated, allocations - frees, allocated - freed])));
+}
+
+function write_ages() {
+  if (!data.ages) return;
+  by_id('families').append(table_of(
+    ['Allocated how long ago', 'Live objects', 'Live bytes', 'Allocations', 'Allocated bytes'],
+    data.ages.map(([least, most, ...numbers]) =>
+      [duration(least) + ' to ' + duration(most), ...numbers])));
 }
 
 function write_head() {
@@ -151,6 +163,7 @@ function write_head() {
   fact('allocscope', data.allocscope + ', used ' + plain_bytes(data.own_memory_bytes) +
        ' of memory itself; none of it is in the numbers');
   write_families();
+  write_ages();
   by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB is 1024 bytes.';
 }
 

@@ -19,6 +19,7 @@
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/recording_head.hpp>
+#include <allocscope/windows/age_marking.hpp>
 #include <allocscope/windows/window_control.hpp>
 
 #include <cerrno>
@@ -27,6 +28,7 @@
 #include <cstring>
 #include <new>
 
+#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -240,6 +242,21 @@ inline void tell_if_sanitized() noexcept {
     }
     if (file >= 0) ::close(file);
     errno = saved_errno;
+}
+
+// The caller is inside a hook, which may be in a signal handler that has interrupted whoever holds
+// the lock. So nobody waits for it: the command asks again.
+void make_asked_age_mark() noexcept {
+    // A forked child has the segment of its parent.
+    if (own_recording == nullptr || process.entry.is_wiped()) return;
+    if (own_recording->age_mark_asked.load(memory_order::relaxed) == 0) return;
+    if (::pthread_mutex_trylock(&process.control) != 0) return;
+    const int saved_errno = errno;
+    open_window* const window = find_window(own_recording->window);
+    if (window != nullptr) mark_when_due(*window);
+    own_recording->age_mark_asked.store(0, memory_order::relaxed);
+    errno = saved_errno;
+    ::pthread_mutex_unlock(&process.control);
 }
 
 void begin_recording(const void* caller) noexcept {

@@ -86,7 +86,7 @@ const char* name_seen(std::uint32_t instance) {
 snapshot_data* totals_of_window(window_id id) {
     snapshot_block block;
     arena scratch;
-    live_window window{scratch, scratch};
+    live_window window{block.memory(), scratch};
     take_live_objects(window, id, after_stats::go_on);
     return window.exists ? finish_block(block, window, "") : nullptr;
 }

@@ -2,6 +2,7 @@
 #include "../counted.hpp"
 #include "../recording_path.hpp"
 #include "../verbs.hpp"
+#include "age_requests.hpp"
 #include "misspelled_variables.hpp"
 #include "program_file.hpp"
 #include "program_report.hpp"
@@ -112,7 +113,8 @@ std::string preload_value(const std::string& folder, const recording_file& file)
 
 class recorded_run {
 public:
-    explicit recorded_run(const run_options& wanted) : wanted_(wanted) {
+    explicit recorded_run(const run_options& wanted)
+        : wanted_(wanted), ages_(wanted.record.age_step) {
         const char* const name = ::sigabbrev_np(wanted.report_signal);
         if (name != nullptr) name_of_signal_ = std::string{"signal "} + name;
     }
@@ -166,8 +168,10 @@ private:
             const std::chrono::duration<double> left = period - (clock::now() - reported);
             if (is_periodic) seconds = std::min(seconds, std::max(left.count(), 0.0));
             if (wanted_.follows_children || view) seconds = std::min(seconds, soon);
+            seconds = std::min(seconds, ages_.seconds_left());
             const event happened = program.wait(seconds);
             if (happened == event::ended) return;
+            ages_.ask_when_due(file, [this](std::uint32_t i) { return is_reported(i); });
             const bool is_asked = happened == event::report_asked;
             if (is_asked || clock::now() >= names_due) {
                 look_at_threads(file);
@@ -377,6 +381,7 @@ private:
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
     std::map<std::uint32_t, memory_moment> memories_;
     thread_watch names_;
+    age_requests ages_;
     std::function<int()> end_asked_;  // see program_report::stop_when; empty: the program runs
 };
 

@@ -46,6 +46,8 @@ const char* const run_help =
     "\"my::\" or\n"
     "                                    \"/usr/src/lib/\"; may be given several times\n"
     "  --executable PATH                 run this file; COMMAND is only the name it gets\n"
+    "  --age-step TIME                   how old objects are, in steps of TIME, such as 1s; a\n"
+    "                                    step gets longer when 64 have passed\n"
     "  --details                         what was alive at the peak, how long objects lived and\n"
     "                                    which were temporary; slower\n"
     "  --include-cmdline                 also write the arguments of COMMAND, which may be "
@@ -90,6 +92,13 @@ std::string read_sample_bytes(const std::string& text, run_options& into) {
     std::string problem = read_amount(text, bytes);
     if (problem.empty() && (bytes == 0 || bytes > most)) problem = "it must be from 1 to 1T";
     return problem.empty() ? "" : "--sample-bytes is \"" + text + "\"; " + problem;
+}
+
+std::string read_age_step(const std::string& text, run_options& into) {
+    constexpr std::uint64_t least = 10'000'000;
+    std::string problem = read_duration(text, into.record.age_step);
+    if (problem.empty() && into.record.age_step < least) problem = "it must be at least 10ms";
+    return problem.empty() ? "" : "--age-step is \"" + text + "\"; " + problem;
 }
 
 std::string read_frames(const std::string& text, run_options& into) {
@@ -216,6 +225,7 @@ constexpr option all_options[] = {
     {"--on-signal", "ALLOCSCOPE_ON_SIGNAL", read_signal},
     {"--library-frames", "ALLOCSCOPE_LIBRARY_FRAMES", read_library_frames},
     {"--executable", "ALLOCSCOPE_EXECUTABLE", read_executable},
+    {"--age-step", "ALLOCSCOPE_AGE_STEP", read_age_step},
     {"--details", "ALLOCSCOPE_DETAILS", read_details, false},
     {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
     {"--memory", "ALLOCSCOPE_MEMORY", read_memory, false},
@@ -252,6 +262,9 @@ std::string choose_format(run_options& into) {
 std::string check_format(const run_options& wanted) {
     if (wanted.record.details && wanted.record.record != recording::exact) {
         return "--details needs every allocation with its stack; leave --record out";
+    }
+    if (wanted.record.age_step != 0 && wanted.record.record == recording::counters) {
+        return "--age-step needs stacks; leave --record counters out";
     }
     if (!wanted.output.empty() || wanted.format->is_text) return {};
     return std::string{"--format is \""} + wanted.format->name +

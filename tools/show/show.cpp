@@ -13,7 +13,7 @@ namespace allocscope_tools {
 namespace {
 
 constexpr const char* sums =
-    "  --by KEY         sums by place, type, function, file, module, size or thread,\n"
+    "  --by KEY         sums by place, type, function, file, module, size, thread or age,\n"
     "                   including what was allocated and is gone\n";
 
 constexpr const char* trees_and_stacks =
@@ -28,6 +28,8 @@ constexpr const char* what_is_shown =
     "  --type TEXT      objects with TEXT in the name of their type\n"
     "  --module TEXT    allocations of a program or library with TEXT in its name\n"
     "  --thread TEXT    what the thread with this number, or TEXT in its name, allocated\n"
+    "  --older TIME     objects that were allocated at least so long ago, such as 10s or 5min, if\n"
+    "                   their age is known: see allocscope run --age-step; --younger TIME: less\n"
     "  --min-bytes N    places with at least N bytes, such as 64K\n"
     "  --min-objects N  places with at least N objects\n"
     "  --types WHICH    proven: ? for types that are not proven; source: how each type was found;\n"

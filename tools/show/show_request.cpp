@@ -43,9 +43,9 @@ std::string read_named(const std::string& text, const named_value<Value> (&all)[
 }
 
 constexpr named_value<group_key> group_names[] = {
-    {"place", group_key::place},  {"type", group_key::type},     {"function", group_key::function},
-    {"file", group_key::file},    {"module", group_key::module}, {"size", group_key::size},
-    {"thread", group_key::thread}};
+    {"place", group_key::place},   {"type", group_key::type},     {"function", group_key::function},
+    {"file", group_key::file},     {"module", group_key::module}, {"size", group_key::size},
+    {"thread", group_key::thread}, {"age", group_key::age}};
 
 constexpr named_value<stack_value> order_names[] = {
     {"bytes", stack_value::live_bytes},          {"objects", stack_value::live_objects},
@@ -127,6 +127,14 @@ std::string read_least_objects(const std::string& text, show_request& into) {
     return read_amount(text, into.filter.least_objects);
 }
 
+std::string read_older(const std::string& text, show_request& into) {
+    return read_duration(text, into.filter.older_than);
+}
+
+std::string read_younger(const std::string& text, show_request& into) {
+    return read_duration(text, into.filter.younger_than);
+}
+
 std::string read_tree(const std::string&, show_request& into) {
     choose(shown_as::callees, into);
     return {};
@@ -146,6 +154,8 @@ constexpr verb_option<show_request> show_options[] = {
     {"--type", read_type},
     {"--module", read_module},
     {"--thread", read_thread},
+    {"--older", read_older},
+    {"--younger", read_younger},
     {"--min-bytes", read_least_bytes},
     {"--min-objects", read_least_objects},
     {"--types", read_types},
@@ -154,9 +164,17 @@ constexpr verb_option<show_request> show_options[] = {
     {"--callers", read_callers, false},
 };
 
+bool chooses_ages(const show_request& asked) {
+    return asked.filter.older_than != 0 || asked.filter.younger_than != 0;
+}
+
+bool asks_for_ages(const show_request& asked) {
+    return chooses_ages(asked) || asked.key == group_key::age;
+}
+
 bool chooses_stacks(const show_request& asked) {
-    return !asked.frame.empty() || !asked.type.empty() || !asked.module.empty() ||
-           !asked.thread.empty() || asked.filter.least_bytes != 0 ||
+    return chooses_ages(asked) || !asked.frame.empty() || !asked.type.empty() ||
+           !asked.module.empty() || !asked.thread.empty() || asked.filter.least_bytes != 0 ||
            asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
 }
 
@@ -212,6 +230,12 @@ std::string what_is_missing(const show_request& asked, const std::string& file,
                " does not know the peak, nor what was temporary; record it with allocscope run"
                " --details, or options::details";
     }
+    if (asks_for_ages(asked) && of.rows.info().age_count == 0) {
+        return file +
+               " does not know how old its objects are; record it with allocscope run --age-step "
+               "1s,"
+               " or options::age_step";
+    }
     if (asked.thread.empty()) return {};
     const shown_stacks stacks = of.stacks();
     std::size_t threads = 0;
@@ -226,6 +250,10 @@ std::string what_is_missing(const show_request& asked, const std::string& file,
 
 // Loads the second file minus the first.
 std::string load_difference(const show_request& asked, shown_snapshot& into) {
+    if (asks_for_ages(asked)) {
+        return "a difference does not know how old objects are; allocscope show shows the ages in"
+               " one file";
+    }
     const wanted_parts wanted = parts_of_files(asked);
     sourced_snapshot earlier;
     sourced_snapshot later;

@@ -51,6 +51,12 @@ struct options {
     // snapshot::stack_details. Only if every event is recorded (recording::exact). Cost:
     // docs/performance.md.
     bool details = false;
+    // Not 0: the snapshots of the window also say how old the live objects are, in steps of so many
+    // nanoseconds, which double whenever 64 have passed. scope::counts() and scope::stats() begin
+    // the next step when it is due, and so do the points of a timed_scope; scope::mark_age() does
+    // it whatever stands here. Only if stacks are recorded (not recording::counters). Cost:
+    // docs/performance.md.
+    std::uint64_t age_step = 0;
 };
 
 // The allowed range of options::stack_frames.

@@ -23,6 +23,7 @@
 #include <allocscope/verdict/evidence_file.hpp>
 #include <allocscope/verdict/fault_sweep.hpp>
 #include <allocscope/verdict/guard_violation.hpp>
+#include <allocscope/windows/age_marking.hpp>
 #include <allocscope/windows/uncharged_work.hpp>
 #include <allocscope/windows/window_control.hpp>
 
@@ -106,12 +107,17 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
+inline void engine_mark_age(window_id id) {
+    mark_age_now(id);
+}
+
 // Returns null when there is no such window. Without memory for the rows, the snapshot has only
 // numbers and says so. Without memory even for that, the snapshot only says so, and the window
 // forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
     look_for_modules_if_attached();
+    if (then == after_stats::go_on) mark_age_at_reading(id);
     snapshot_data* made = snapshot_of_window(id, then);
     if (then == after_stats::end) {
         close_window_now(id);
@@ -161,6 +167,7 @@ constexpr engine make_engine_table() noexcept {
     table.open_window = &engine_open_window;
     table.close_window = &engine_close_window;
     table.counts = &engine_counts;
+    table.mark_age = &engine_mark_age;
     table.stats = &engine_stats;
     table.start = &engine_start;
     table.process_stats = &engine_process_stats;

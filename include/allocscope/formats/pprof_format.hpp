@@ -253,10 +253,10 @@ private:
         write_field(message_, sample::location_id, text_up_to(end, numbers_.data()));
         const std::size_t end_of_locations = message_.size();
         bool has_threads = false;
-        for_each_part(stack, [&](const snapshot::thread_part& part) {
+        for_each_thread(stack, [&](std::size_t thread, const stack_numbers& numbers) {
             has_threads = true;
             message_.cut(end_of_locations);
-            write_sample(numbers_of(part), stack.type, thread_labels_[part.thread]);
+            write_sample(numbers, stack.type, thread_labels_[thread]);
         });
         if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
     }

@@ -21,6 +21,7 @@
 #define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/age_names.hpp>
 #include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/sourced_snapshot.hpp>
@@ -61,6 +62,12 @@ struct stack_filter {
     std::uint64_t least_bytes = 0;         // alive, of the whole row; in a difference without sign
     std::uint64_t least_objects = 0;       // likewise
     shown_types types = shown_types::all;  // what rows show, and `frame` and `type` search
+    // Nanoseconds since the allocation; 0: any. What is kept of a stack are the objects that are
+    // certainly at least, or certainly less than, so old. An age is known to the distance of two
+    // age marks (snapshot::age): objects for which that is too little are in neither part. In a
+    // snapshot without ages nothing fits.
+    std::uint64_t older_than = 0;
+    std::uint64_t younger_than = 0;
 };
 
 namespace detail {
@@ -194,18 +201,27 @@ private:
     numbers_of_frames fits_;  // 1: the frame fits
 };
 
-// The parts of stacks that the wanted threads allocated.
-class parts_of_threads {
+inline bool wants_parts(const stack_filter& wanted) noexcept {
+    return wanted.thread[0] != '\0' || wanted.older_than != 0 || wanted.younger_than != 0;
+}
+
+// The parts of stacks that the wanted threads allocated, and that are of the wanted age.
+class fitting_parts {
 public:
-    // `wanted` is stack_filter::thread; "": whole stacks.
-    parts_of_threads(const shown_stacks& of, text wanted, arena& memory, arena& scratch)
-        : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
+    fitting_parts(const shown_stacks& of, const stack_filter& filter, arena& memory, arena& scratch)
+        : is_any_(!wants_parts(filter)),
+          ages_{filter.older_than, filter.younger_than},
+          info_(of.rows().info()),
+          memory_(memory),
+          fits_(scratch),
+          parts_(scratch) {
+        const text wanted{filter.thread};
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
         of.with_threads([&](const snapshot::thread* threads, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) {
                 text_out number{scratch};
                 number << decimal{threads[i].number};
-                fits_.push_back(is_number ? number.view() == wanted
+                fits_.push_back(is_number ? wanted.empty() || number.view() == wanted
                                           : text{threads[i].name}.contains(wanted));
             }
         });
@@ -216,7 +232,7 @@ public:
         if (is_any_) return true;
         parts_.clear();
         for_each_part(stack, [this](const snapshot::thread_part& part) {
-            if (fits_[part.thread]) parts_.push_back(part);
+            if (fits_[part.thread] && has_wanted_age(part)) parts_.push_back(part);
         });
         if (parts_.empty()) return false;
         if (parts_.size() != stack.thread_count) set_parts(stack, parts_, memory_);
@@ -224,7 +240,14 @@ public:
     }
 
 private:
+    bool has_wanted_age(const snapshot::thread_part& part) const noexcept {
+        if (ages_.are_any()) return true;
+        return part.age < info_.age_count && ages_.fit(info_.ages[part.age]);
+    }
+
     bool is_any_;
+    wanted_ages ages_;
+    const snapshot::window_info& info_;
     arena& memory_;
     list<bool> fits_;
     list<snapshot::thread_part> parts_;
@@ -252,10 +275,10 @@ inline void filter_into(derived_stacks& made, const shown_stacks& of, const stac
                         arena& memory, arena& scratch) {
     const bool is_difference = of.rows().info().is_difference;
     const bool has_own_numbers =
-        of.are_laid_out() || wanted.thread[0] != '\0' || wanted.types != shown_types::all;
+        of.are_laid_out() || wants_parts(wanted) || wanted.types != shown_types::all;
     const std::uint32_t side = made.add_side(of);
     wanted_names wanted_of{scratch, of, wanted};
-    parts_of_threads parts{of, wanted.thread, memory, scratch};
+    fitting_parts parts{of, wanted, memory, scratch};
     for (std::uint32_t i = 0; i < of.count(); ++i) {
         snapshot::stack stack = of.stack(i);
         show_type(stack, wanted.types, memory);
@@ -266,7 +289,7 @@ inline void filter_into(derived_stacks& made, const shown_stacks& of, const stac
             made.add_unchanged({side, i});
         }
     }
-    if (wanted.thread[0] != '\0') made.sort_by_size(is_difference, scratch);
+    if (wants_parts(wanted)) made.sort_by_size(is_difference, scratch);
     if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
         drop_small_rows(made, wanted, is_difference, scratch);
     }

@@ -1,4 +1,4 @@
-// group_by.hpp - sums the stacks of a snapshot by what they share, such as place or thread.
+// group_by.hpp - sums the stacks of a snapshot by what they share, such as place, thread or age.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -19,12 +19,14 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/age_names.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -54,8 +56,10 @@ enum class group_key : int {
     size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
-    thread     // "worker (thread 3)": the thread that allocated, not the one that frees;
+    thread,    // "worker (thread 3)": the thread that allocated, not the one that frees;
                // "not known" if a snapshot has no threads, like one of difference_from()
+    age        // "1000..2500 ms": how long ago it was allocated, between two age marks; "not
+               // known" if the window has none (options::age_step), and in a difference
 };
 
 struct group {
@@ -185,6 +189,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
             break;
         case group_key::module:
         case group_key::thread:
+        case group_key::age:
             out << "not known";
             break;
     }
@@ -194,9 +199,18 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
-        : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
+        : memory_(memory),
+          groups_(groups),
+          numbers_(memory),
+          places_(memory),
+          group_of_age_(memory),
+          last_stack_(memory),
+          name_(memory) {}
 
-    // Adds the numbers of a stack, or of a part of it.
+    // What is added from now on is of another stack.
+    void next_stack() { ++stack_; }
+
+    // Adds the numbers of the stack, or of a part of it.
     void add(text name, const stack_numbers& numbers) {
         const std::size_t* const known = numbers_.find(name);
         const std::size_t number = known != nullptr ? *known : groups_.size();
@@ -204,7 +218,7 @@ public:
             numbers_[copy_of(memory_, name)] = number;
             add_group(name);
         }
-        add_to(groups_[number], numbers);
+        add_to(number, numbers);
     }
 
     // Adds a stack to the group of its place. The name is made once for each group, not for each
@@ -216,7 +230,20 @@ public:
             write_place_name(name_, stack);
             add_group(name_.view());
         }
-        add_to(groups_[at.number], numbers_of(stack));
+        add_to(at.number, numbers_of(stack));
+    }
+
+    // Adds a part of a stack to the group of its age.
+    void add_to_age(const snapshot::thread_part& part, const snapshot::age& age) {
+        if (part.age >= group_of_age_.size()) group_of_age_.resize(part.age + 1);
+        std::size_t& number = group_of_age_[part.age];  // from 1
+        if (number == 0) {
+            name_.cut(0);
+            write_age(name_, age);
+            add_group(name_.view());
+            number = groups_.size();
+        }
+        add_to(number - 1, numbers_of(part));
     }
 
     // Adds each allocation of a stack with details to the group of its size.
@@ -236,9 +263,11 @@ public:
 private:
     void add_group(text name) {
         groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+        last_stack_.push_back(0);
     }
 
-    static void add_to(group& sum, const stack_numbers& numbers) noexcept {
+    void add_to(std::size_t number, const stack_numbers& numbers) noexcept {
+        group& sum = groups_[number];
         sum.objects += numbers.objects;
         sum.bytes += numbers.bytes;
         sum.allocations += numbers.allocations;
@@ -247,6 +276,8 @@ private:
         sum.peak_bytes += numbers.peak_bytes;
         sum.temporary += numbers.temporary;
         sum.lifetime_us += numbers.lifetime_us;
+        if (last_stack_[number] == stack_) return;  // another part of the same stack
+        last_stack_[number] = stack_;
         ++sum.stacks;
     }
 
@@ -254,6 +285,9 @@ private:
     std::vector<group>& groups_;
     table<text, std::size_t> numbers_;
     place_numbers places_;
+    list<std::size_t> group_of_age_;
+    list<std::size_t> last_stack_;  // of each group, the last stack that was added
+    std::size_t stack_ = 0;         // the number of the present one, from 1
     text_out name_;
 };
 
@@ -279,13 +313,19 @@ struct grouping {
 private:
     static void sum(const shown_stacks& stacks, const thread_names& names, group_key key,
                     arena& memory, std::vector<group>& groups) {
+        const snapshot::window_info& info = stacks.rows().info();
         group_sums sums{memory, groups};
         text_out name{memory};
         for (std::size_t i = 0; i < stacks.count(); ++i) {
             const snapshot::stack each = stacks.stack(i);
+            sums.next_stack();
             if (key == group_key::thread && each.thread_count != 0) {
                 for_each_part(each, [&](const snapshot::thread_part& part) {
                     sums.add(names[part.thread], numbers_of(part));
+                });
+            } else if (key == group_key::age && info.age_count != 0 && each.thread_count != 0) {
+                for_each_part(each, [&](const snapshot::thread_part& part) {
+                    sums.add_to_age(part, info.ages[part.age]);
                 });
             } else if (key == group_key::place) {
                 sums.add_to_place(each);

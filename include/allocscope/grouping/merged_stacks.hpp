@@ -131,10 +131,13 @@ public:
           names_(memory),
           modules_(*memory.make<merged_modules>(memory)),
           threads_(memory, scratch),
+          ages_before_(scratch),
+          ages_(memory),
           rows_(scratch),
           places_(scratch),
           row_sums_(scratch) {
         for (std::size_t i = 0; i < count; ++i) add_part(parts[i]);
+        if (!has_ages_) ages_.cut(0);
         made.threads().append(threads_.all());
         made.move_frames(modules_);
         made.modules().append(modules_.modules());
@@ -146,6 +149,8 @@ public:
     }
 
     const list<snapshot::row>& rows() const noexcept { return rows_; }
+    // Those of the first part, then those of the next; empty unless every part has ages.
+    const list<snapshot::age>& ages() const noexcept { return ages_; }
 
 private:
     void add_part(const shown_stacks& part) {
@@ -155,6 +160,10 @@ private:
             modules_.add(modules, count);
         });
         threads_.add_side(part);  // a thread that several parts have is added once
+        const snapshot::window_info& info = part.rows().info();
+        ages_before_.push_back(ages_.size());
+        has_ages_ = has_ages_ && info.age_count != 0;
+        for (std::size_t i = 0; i < info.age_count; ++i) ages_.push_back(info.ages[i]);
     }
 
     void add_stacks(arena& scratch) {
@@ -184,6 +193,7 @@ private:
             details.add(stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
                 part.thread = threads_.number(equal[i].side, part.thread);
+                part.age = ages_.empty() ? 0 : part.age + ages_before_[equal[i].side];
                 parts.add(0, part);
             });
         }
@@ -241,6 +251,9 @@ private:
     merged_names names_;
     merged_modules& modules_;
     same_threads threads_;
+    list<std::size_t> ages_before_;  // of each part: how many ages the parts before it have
+    list<snapshot::age> ages_;
+    bool has_ages_ = true;
     list<snapshot::row> rows_;
     place_numbers places_;
     list<row_of_stacks> row_sums_;  // for each place

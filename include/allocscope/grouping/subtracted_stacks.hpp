@@ -136,6 +136,7 @@ private:
             for_each_part(stack, [&](snapshot::thread_part part) {
                 if (!is_later) part = negated(part, step_);
                 part.thread = threads_.number(equal[i].side, part.thread);
+                part.age = 0;  // a difference has none
                 parts.add(0, part);
             });
         }

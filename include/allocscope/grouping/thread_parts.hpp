@@ -1,4 +1,4 @@
-// thread_parts.hpp - the parts of stacks that belong to threads: loops over them and sums.
+// thread_parts.hpp - the parts of stacks by thread and age: loops over them and sums.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/, and by the writers in report/, page/ and formats/
@@ -6,12 +6,14 @@
 // Memory:   of the arena that is passed in
 //
 //     for_each_part(stack, [](const snapshot::thread_part& part) { ... });
+//     for_each_thread(stack, [](std::size_t thread, const stack_numbers& numbers) { ... });
 
 #ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 #define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -27,11 +29,11 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The whole stack as the part of its only thread.
+// The whole stack as the part of its only thread and age.
 inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
     return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
             stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
-            stack.bytes_low,       stack.bytes_high, stack.details};
+            stack.bytes_low,       stack.bytes_high, stack.details,     stack.age};
 }
 
 // Calls work(part) for each; for none if the threads are unknown.
@@ -44,11 +46,45 @@ void for_each_part(const snapshot::stack& stack, const Work& work) {
     for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
 }
 
-// Sets the threads of a stack. `memory` keeps the parts.
+// Calls work(thread, numbers) for each thread, whatever the ages of its objects are; for none if
+// the threads are unknown.
+template <class Work>
+void for_each_thread(const snapshot::stack& stack, const Work& work) {
+    stack_numbers sum;
+    std::size_t thread = 0;
+    bool has_thread = false;
+    for_each_part(stack, [&](const snapshot::thread_part& part) {
+        if (has_thread && part.thread != thread) {
+            work(thread, sum);
+            sum = {};
+        }
+        thread = part.thread;
+        has_thread = true;
+        sum.add(numbers_of(part));
+    });
+    if (has_thread) work(thread, sum);
+}
+
+// The sums of the parts of all stacks, by their `key`: thread_part::thread or thread_part::age.
+inline list<stack_numbers> sums_of_parts(arena& memory, const shown_stacks& stacks,
+                                         std::size_t snapshot::thread_part::*key,
+                                         std::size_t count) {
+    list<stack_numbers> sums{memory};
+    sums.resize(count);
+    stacks.for_each([&](const snapshot::stack& stack) {
+        for_each_part(stack, [&](const snapshot::thread_part& part) {
+            sums[part.*key].add(numbers_of(part));
+        });
+    });
+    return sums;
+}
+
+// Sets the threads and ages of a stack. `memory` keeps the parts.
 inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                         arena& memory) {
     stack.thread_count = parts.size();
     stack.thread = parts.empty() ? 0 : parts[0].thread;
+    stack.age = parts.empty() ? 0 : parts[0].age;
     stack.by_thread = nullptr;
     if (parts.size() < 2) return;
     list<snapshot::thread_part> kept{memory};
@@ -134,7 +170,7 @@ private:
     list<text> names_;
 };
 
-// Parts of many stacks, in any order; parts of the same stack and thread are summed.
+// Parts of many stacks, in any order; parts of the same stack, thread and age are summed.
 class parts_of_stacks {
 public:
     // `memory` keeps the details of the sums.
@@ -149,7 +185,9 @@ public:
     template <class Work>
     void for_each(const Work& work) {
         sort(parts_, [](const entry& a, const entry& b) {
-            return a.stack != b.stack ? a.stack < b.stack : a.part.thread < b.part.thread;
+            if (a.stack != b.stack) return a.stack < b.stack;
+            return a.part.thread != b.part.thread ? a.part.thread < b.part.thread
+                                                  : a.part.age < b.part.age;
         });
         list<snapshot::thread_part> of_stack{parts_.memory()};
         for (std::size_t i = 0; i < parts_.size();) {
@@ -166,15 +204,18 @@ private:
         snapshot::thread_part part;
     };
 
-    // The sum of the following parts that belong to one stack and thread.
+    static bool are_one_part(const entry& a, const entry& b) noexcept {
+        return a.stack == b.stack && a.part.thread == b.part.thread && a.part.age == b.part.age;
+    }
+
+    // The sum of the following parts that belong to one stack, thread and age.
     snapshot::thread_part next(std::size_t& at) {
         const entry& first = parts_[at];
         summed<snapshot::thread_part> sum{};
         sum.sum.thread = first.part.thread;
+        sum.sum.age = first.part.age;
         sum_of_details details{memory_};
-        for (; at < parts_.size() && parts_[at].stack == first.stack &&
-               parts_[at].part.thread == first.part.thread;
-             ++at) {
+        for (; at < parts_.size() && are_one_part(parts_[at], first); ++at) {
             sum.add(parts_[at].part, true);
             sum.sum.allocations += parts_[at].part.allocations;
             sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;

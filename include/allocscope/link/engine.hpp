@@ -63,6 +63,7 @@ struct engine {
     window_id (*open_window)(const char* name, const options& wanted);
     void (*close_window)(window_id window);
     allocation_counts (*counts)(window_id window);
+    void (*mark_age)(window_id window);
     // Hands over one reference; null when there is no such window.
     snapshot_data* (*stats)(window_id window, after_stats then);
     // The process-wide window of start/stats/stop.

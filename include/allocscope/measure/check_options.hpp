@@ -74,6 +74,9 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
     if (wanted.details && wanted.record != recording::exact) {
         refuse_option("details", 1, "false unless every event is recorded (recording::exact)");
     }
+    if (wanted.age_step != 0 && wanted.record == recording::counters) {
+        refuse_option("age_step", wanted.age_step, "0 in a window that only counts");
+    }
     if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
         refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
                       "automatic, cfi or frame_pointers");

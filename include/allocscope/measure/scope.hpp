@@ -48,8 +48,17 @@ public:
 
     // The numbers up to now; after stop(), those at the end. Allocates nothing. Other threads may
     // go on: each thread is counted as it was at one moment of the call (docs/limits.md).
+    // With options::age_step it makes an age mark if one is due, and so does stats().
     // Cost: 0.1 us, and some nanoseconds for each thread and each of its stacks in the window.
     allocation_counts counts() const noexcept;
+
+    // Divides the objects of the window into older and younger ones: snapshots say from now on how
+    // much of what is alive was born before this call, and how much after it. Nothing happens if
+    // the last mark is less than options::age_step ago, or in a window that only counts. There may
+    // be 64 marks; then every second one is forgotten, and the next ones are made half as often.
+    // Cost: about 1 us; 0.2 us in each thread with its next event, and 0.1 us and 64 bytes for each
+    // of its stacks with its next allocation.
+    void mark_age() noexcept;
 
     // Returns what is alive now. The window stays open. If there is no memory for the rows, the
     // snapshot says so (info().not_recording) and still has the totals. Other threads may go on.
@@ -124,6 +133,10 @@ inline scope::~scope() {
 
 inline allocation_counts scope::counts() const noexcept {
     return window_ != 0 ? engine_->counts(window_) : last_counts_;
+}
+
+inline void scope::mark_age() noexcept {
+    if (window_ != 0) engine_->mark_age(window_);
 }
 
 inline snapshot scope::stats() const {

@@ -132,8 +132,9 @@ class timed_scope {
 public:
     // Starts the window. If `every` is above 0, a thread of its own takes the points; all signals
     // are blocked in that thread, and its allocations are charged to no window. Each point costs as
-    // much as counts(). If no thread can be made, is_sampling() is false and only marks are points.
-    // Throws what the constructor of scope throws.
+    // much as counts(), and like that makes an age mark if one is due (options::age_step). If no
+    // thread can be made, is_sampling() is false and only marks are points. Throws what the
+    // constructor of scope throws.
     [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},
                                        const options& wanted = {});
     ~timed_scope();

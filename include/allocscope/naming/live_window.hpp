@@ -15,6 +15,7 @@
 #include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/naming/ages_of_window.hpp>
 #include <allocscope/naming/details_of_window.hpp>
 #include <allocscope/naming/family_sums.hpp>
 #include <allocscope/naming/stack_modules.hpp>
@@ -50,14 +51,16 @@ struct live_site {
     std::uint64_t site_hash;   // of all of them, with their modules; 0: unknown
     std::uint32_t tag;         // what its objects say about themselves
     std::uint32_t instance;    // of the thread, if it is one; see thread_lifecycle.hpp
-    std::uint32_t part_count;  // 0: one thread
+    std::uint32_t age;         // if it is one: in live_window::ages
+    std::uint32_t part_count;  // 0: one thread and one age
     std::size_t first_part;    // index into live_window::parts
     std::size_t details;       // in live_window::details, from 1; 0: none
 };
 
-// The objects that one thread has allocated with one stack.
+// The objects of one age that one thread has allocated with one stack.
 struct live_part {
     std::uint32_t instance;
+    std::uint32_t age;
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -73,6 +76,7 @@ struct live_window {
           sites(kept),
           gone(kept),
           parts(kept),
+          ages(kept),
           details(kept),
           frames(kept),
           families(question) {}
@@ -90,7 +94,9 @@ struct live_window {
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
-    list<live_part> parts;  // of stacks with which several threads have allocated
+    list<live_part> parts;  // of stacks with several threads or ages
+    ages_of_window marks;
+    list<snapshot::age> ages;  // the oldest first; empty if the window has no marks
     list<snapshot::stack_details> details;
     bool has_peak_details = false;
     list<std::uintptr_t> frames;
@@ -111,6 +117,7 @@ struct cohort_part {
     std::uint32_t id;
     std::uint32_t site;
     std::uint32_t instance;
+    std::uint32_t age;
     std::uint64_t objects;  // alive
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -121,9 +128,13 @@ struct cohort_part {
 // Goes from cohort to cohort and adds what was born and what of it is alive.
 class cohort_parts {
 public:
-    ALLOCSCOPE_INLINE cohort_parts(const kept_counts& counts, bool in_samples,
-                                   arena& memory) noexcept
-        : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
+    ALLOCSCOPE_INLINE cohort_parts(const kept_counts& counts, const ages_of_window& ages,
+                                   bool in_samples, arena& memory) noexcept
+        : counts_(counts),
+          ages_(ages),
+          in_samples_(in_samples),
+          memory_(memory),
+          foreign_(memory) {}
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
@@ -135,7 +146,7 @@ public:
         }
         for (const sampled_count& each : counts_.sampled) {
             parts.push_back(
-                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0,
+                {each.id, each.site, instance_of(each.id), ages_.number_of(each.id), 0, 0, 0, 0,
                  memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
         }
     }
@@ -152,6 +163,7 @@ private:
         cohort_part part{own.id,
                          own.site,
                          instance_of(own.id),
+                         ages_.number_of(own.id),
                          own.births - deaths.deaths,
                          own.birth_bytes - deaths.bytes,
                          own.births,
@@ -175,6 +187,7 @@ private:
     }
 
     const kept_counts& counts_;
+    const ages_of_window& ages_;
     const bool in_samples_;
     arena& memory_;
     list<cohort_count> foreign_;
@@ -230,19 +243,24 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     return to.details.size();
 }
 
-// Adds one site, thread by thread; `parts` are ordered by thread.
+ALLOCSCOPE_INLINE bool is_of_same_part(const cohort_part& a, const cohort_part& b) noexcept {
+    return a.instance == b.instance && a.age == b.age;
+}
+
+// Adds one site, thread by thread and age by age; `parts` are in this order.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
                       bool in_samples, const details_reading& reading) {
     site.details = add_details(to, parts, count, reading);
     site.instance = parts[0].instance;
-    if (parts[count - 1].instance == site.instance) return;
+    site.age = parts[0].age;
+    if (is_of_same_part(parts[0], parts[count - 1])) return;
     site.first_part = to.parts.size();
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i;
-        while (end < count && parts[end].instance == parts[i].instance) ++end;
+        while (end < count && is_of_same_part(parts[end], parts[i])) ++end;
         const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
-        to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
-                            sum.bytes_allocated, sum.samples,
+        to.parts.push_back({parts[i].instance, parts[i].age, sum.objects, sum.bytes,
+                            sum.allocations, sum.bytes_allocated, sum.samples,
                             add_details(to, parts + i, end - i, reading)});
         ++site.part_count;
         i = end;
@@ -281,9 +299,11 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     const details_reading details{facts.followed};
     to.has_peak_details = to.wanted.details && details.has_peak();
     if (facts.how == recording::counters) return;
-    cohort_parts{counts, in_samples, to.scratch}.add_to(found);
+    to.marks.add_to(to.ages);
+    cohort_parts{counts, to.marks, in_samples, to.scratch}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) {
-        return a.site != b.site ? a.site < b.site : a.instance < b.instance;
+        if (a.site != b.site) return a.site < b.site;
+        return a.instance != b.instance ? a.instance < b.instance : a.age < b.age;
     });
     std::size_t all_frames = 0;
     for (std::size_t i = 0; i < found.size();) {
@@ -327,7 +347,9 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.id = id;
     copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
-    taken.duration_ns = monotonic_ns() - window->started_ns;
+    const std::uint64_t now_ns = monotonic_ns();
+    taken.duration_ns = now_ns - window->started_ns;
+    taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns();
     facts = begin_reading(*window, id);
     if (then == after_stats::forget) {

@@ -229,6 +229,8 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.command = "";
     info.has_details = window.wanted.details;
     info.has_peak_details = window.has_peak_details;
+    info.ages = window.ages.data();
+    info.age_count = window.ages.size();
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
         info.samples = window.totals.births.samples;

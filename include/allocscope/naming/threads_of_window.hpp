@@ -5,7 +5,8 @@
 // Threads:  any; one at a time, under the naming lock
 // Memory:   of the arenas that are passed in
 //
-// A cohort belongs to one thread, so it costs the threads nothing to be distinguished later. A
+// A cohort belongs to one thread, so it costs the threads nothing to be distinguished later. (The
+// ages of objects are distinguished in the same way: its epoch lies between two age marks.) A
 // thread is identified by its instance (state/thread_state.hpp). The kernel is asked for its name
 // only now, so a thread that has ended has no name. The command that records another process has
 // read the names while that ran.
@@ -94,6 +95,7 @@ public:
         stack.thread_count = site.part_count != 0 ? site.part_count : 1;
         if (site.part_count == 0) {
             stack.thread = numbers_[site.instance];
+            stack.age = site.age;
             return;
         }
         list<snapshot::thread_part> made{memory_};
@@ -102,6 +104,7 @@ public:
             const live_part& from = parts[site.first_part + i];
             snapshot::thread_part& part = made.push_back({});
             part.thread = numbers_[from.instance];
+            part.age = from.age;
             part.objects = from.objects;
             part.bytes = from.bytes;
             part.allocations = from.allocations;

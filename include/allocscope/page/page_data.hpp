@@ -18,6 +18,9 @@
 //     "places"   file, line, type, function, offset, how the type was found. In a sampled window:
 //                samples, lowest and highest number of objects, and of bytes (95%)
 //
+// "ages" has for each of info().ages: the two bounds in nanoseconds, live objects, live bytes,
+// allocations, allocated bytes. It is missing if there are none.
+//
 // And these have texts:
 //
 //     "thread_names"  the threads, if several have allocated. "stacks" then has a stack once for
@@ -76,6 +79,7 @@ public:
         write_totals();
         write_lists();
         write_threads();
+        write_ages();
         write_stacks();
         write_names();
         out_ << '}';
@@ -211,6 +215,21 @@ private:
         out_ << "]}";
     }
 
+    void write_ages() {
+        if (info_.age_count == 0) return;
+        arena memory;
+        const auto sums =
+            sums_of_parts(memory, stacks_, &snapshot::thread_part::age, info_.age_count);
+        key("ages") << '[';
+        for (std::size_t i = 0; i < info_.age_count; ++i) {
+            separate(i);
+            out_ << '[' << decimal{info_.ages[i].least_ns} << ',' << decimal{info_.ages[i].most_ns}
+                 << ',' << decimal{sums[i].objects} << ',' << decimal{sums[i].bytes} << ','
+                 << decimal{sums[i].allocations} << ',' << decimal{sums[i].bytes_allocated} << ']';
+        }
+        out_ << ']';
+    }
+
     void write_threads() {
         stacks_.with_threads([this](const snapshot::thread* threads, std::size_t count) {
             write_threads(threads, count);
@@ -253,9 +272,9 @@ private:
                  std::uint32_t place) const {
         bool has_parts = false;
         if (has_threads_) {
-            for_each_part(stack, [&](const snapshot::thread_part& part) {
+            for_each_thread(stack, [&](std::size_t thread, const stack_numbers& numbers) {
                 has_parts = true;
-                add_stack(to, stack, path, place, numbers_of(part), part.thread);
+                add_stack(to, stack, path, place, numbers, thread);
             });
         }
         if (!has_parts) add_stack(to, stack, path, place, numbers_of(stack), 0);

@@ -58,16 +58,21 @@ const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
 data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
 note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
 bytes(data.rows_alive[1]) + '; it is not known where the rest was allocated.'); }
-function write_families() { if (data.families.length === 0) return; const table = element('table');
-const head = element('tr');
-for (const name of ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects',
-'Live bytes']) { const cell = element('th', name, name === 'Family' ? '' : 'number');
-cell.scope = 'col'; head.append(cell); } table.append(head);
-for (const [name, allocations, frees, allocated, freed] of data.families) {
+function table_of(columns, rows) { const table = element('table'); const head = element('tr');
+for (const name of columns) {
+const cell = element('th', name, name === columns[0] ? '' : 'number'); cell.scope = 'col';
+head.append(cell); } table.append(head); for (const [name, ...numbers] of rows) {
 const row = element('tr'); row.append(element('td', name));
-for (const number of [allocations, frees, allocated, allocations - frees, allocated - freed]) {
-row.append(element('td', exact(number), 'number')); } table.append(row); }
-by_id('families').append(table); } function write_head() {
+for (const number of numbers) row.append(element('td', exact(number), 'number'));
+table.append(row); } return table; } function write_families() {
+if (data.families.length === 0) return; by_id('families').append(table_of(
+['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects', 'Live bytes'],
+data.families.map(([name, allocations, frees, allocated, freed]) =>
+[name, allocations, frees, allocated, allocations - frees, allocated - freed]))); }
+function write_ages() { if (!data.ages) return; by_id('families').append(table_of(
+['Allocated how long ago', 'Live objects', 'Live bytes', 'Allocations', 'Allocated bytes'],
+data.ages.map(([least, most, ...numbers]) =>
+[duration(least) + ' to ' + duration(most), ...numbers]))); } function write_head() {
 const name = data.window === '' ? 'an unnamed window' : data.window;
 by_id('title').textContent = (is_difference ? 'difference of ' : '') + name;
 document.title = name + ' \u2013 allocscope'; const has_totals = data.has_totals;
@@ -94,7 +99,7 @@ fact('Taken', data.taken_unix_ms === 0 ? '' : new Date(data.taken_unix_ms).toLoc
 fact('Stacks', data.has_stacks ? grouped.format(stack_count) + ' with ' +
 grouped.format(frame_count) + ' different frames' : '');
 fact('allocscope', data.allocscope + ', used ' + plain_bytes(data.own_memory_bytes) +
-' of memory itself; none of it is in the numbers'); write_families();
+' of memory itself; none of it is in the numbers'); write_families(); write_ages();
 by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB is 1024 bytes.'; }
 function chart_words() {
 if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';

@@ -98,6 +98,7 @@ inline std::uint64_t next_gap(thread_state& thread) noexcept {
 
 // Returns false when no window is open any more.
 ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
+    make_asked_age_mark();  // not after the view is read
     view now;
     if (!process.entry.load(now)) {
         thread.forget_view();

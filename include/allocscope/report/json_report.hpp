@@ -21,6 +21,7 @@
 //     "lost": {reason: n, ...},                the names of base/loss_reason.hpp, each of them
 //      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
 //                   "bytes_allocated"}],
+//      "ages": [{"least_ns", "most_ns", "objects", "bytes", "allocations", "bytes_allocated"}],
 //      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
 //                "type", "type_source", "function", "sites",
 //                "details": {"peak_objects", "peak_bytes", "temporary", "lifetime_us", "sizes"},
@@ -30,16 +31,16 @@
 // "file" is as in the rows of a report: a path, or the function or module if there is no line
 // information; "line" is then 0. If the snapshot knows no stacks, there are no freed_rows, and rows
 // do not say what they allocated. There are families if not everything was allocated by operator
-// new, and moments if the window kept a time series. There is "memory" after with_memory(); its
-// parts add up to "resident_bytes". The numbers of a sampled snapshot are estimates: it has
-// "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
-// rows have "samples". In a difference numbers may be negative, and "is_difference" is true; so is
-// "is_backwards" if the snapshot that was subtracted is the later one. Only a difference made by
-// difference() has threads, families and details: see report/whole_difference.hpp. After filter()
-// "is_filtered" is true: rows and threads are a part, the totals are not. A merged snapshot has
-// "merged_windows", the number of windows. A window with options::details has "details", with
-// "peak_..." if its peak was followed. Text that is not valid UTF-8 or may not be shown is escaped
-// as in a text report.
+// new, and moments if the window kept a time series, and ages if it has age marks: what was born
+// between two of them, the oldest first. There is "memory" after with_memory(); its parts add up to
+// "resident_bytes". The numbers of a sampled snapshot are estimates: it has "sample_bytes" and
+// "samples", its totals and rows have "..._low" and "..._high" (95%), and its rows have "samples".
+// In a difference numbers may be negative, and "is_difference" is true; so is "is_backwards" if the
+// snapshot that was subtracted is the later one. Only a difference made by difference() has
+// threads, families and details: see report/whole_difference.hpp. After filter() "is_filtered" is
+// true: rows and threads are a part, the totals are not. A merged snapshot has "merged_windows",
+// the number of windows. A window with options::details has "details", with "peak_..." if its peak
+// was followed. Text that is not valid UTF-8 or may not be shown is escaped as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -333,20 +334,17 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     write_json_losses(json, info);
 }
 
+inline void write_json_sum(json_writer& json, const stack_numbers& sum) {
+    json.field("objects", sum.objects);
+    json.field("bytes", sum.bytes);
+    json.field("allocations", sum.allocations);
+    json.field("bytes_allocated", sum.bytes_allocated);
+}
+
 inline void write_json_threads(json_writer& json, const snapshot::thread* threads,
                                std::size_t count, const shown_stacks& stacks) {
     arena memory;
-    list<snapshot::thread_part> sums{memory};
-    sums.resize(count);
-    stacks.for_each([&sums](const snapshot::stack& stack) {
-        for_each_part(stack, [&sums](const snapshot::thread_part& part) {
-            snapshot::thread_part& sum = sums[part.thread];
-            sum.objects += part.objects;
-            sum.bytes += part.bytes;
-            sum.allocations += part.allocations;
-            sum.bytes_allocated += part.bytes_allocated;
-        });
-    });
+    const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::thread, count);
     json.key("threads");
     json.begin('[');
     for (std::size_t i = 0; i < count; ++i) {
@@ -354,10 +352,24 @@ inline void write_json_threads(json_writer& json, const snapshot::thread* thread
         json.field("number", threads[i].number);
         json.field("name", threads[i].name);
         json.field("process_id", threads[i].process_id);
-        json.field("objects", sums[i].objects);
-        json.field("bytes", sums[i].bytes);
-        json.field("allocations", sums[i].allocations);
-        json.field("bytes_allocated", sums[i].bytes_allocated);
+        write_json_sum(json, sums[i]);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_ages(json_writer& json, const shown_stacks& stacks) {
+    const snapshot::window_info& info = stacks.rows().info();
+    if (info.age_count == 0) return;
+    arena memory;
+    const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::age, info.age_count);
+    json.key("ages");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.age_count; ++i) {
+        json.begin('{');
+        json.field("least_ns", info.ages[i].least_ns);
+        json.field("most_ns", info.ages[i].most_ns);
+        write_json_sum(json, sums[i]);
         json.end('}');
     }
     json.end(']');
@@ -374,6 +386,7 @@ inline void write_json_report(text_out& out, const shown_stacks& stacks, text_fl
         stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
             write_json_threads(json, threads, count, stacks);
         });
+        write_json_ages(json, stacks);
     }
     write_json_rows(json, places, stacks, false, flow);
     if (stacks.are_known()) write_json_rows(json, places, stacks, true, flow);

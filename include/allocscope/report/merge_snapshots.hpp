@@ -212,6 +212,8 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
     info.samples = info.uncertain_objects = info.uncertain_bytes = 0;
     info.merged_windows = 0;
     info.memory = nullptr;
+    info.ages = nullptr;
+    info.age_count = 0;
     std::int64_t began = began_unix_ns(info);
     for (std::size_t i = 0; i < count; ++i) {
         const info_type& part = parts[i].info();
@@ -266,6 +268,8 @@ inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
         auto* const made = memory.make<derived_stacks>(memory);
         const merged_stacks sums{memory, scratch, *made, stacks.data(), count, info.is_difference};
         block.add_rows(sums.rows(), info, scratch);
+        info.ages = sums.ages().data();
+        info.age_count = sums.ages().size();
         if (stacks[0].are_known()) set_stacks(block, *made);
         if (!made->are_laid_out()) source = memory.make<stack_source>(made->source());
         list<snapshot::family> families{scratch};

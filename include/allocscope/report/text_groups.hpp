@@ -52,6 +52,8 @@ inline const char* name_of(group_key key) noexcept {
             return "size";
         case group_key::thread:
             return "thread";
+        case group_key::age:
+            return "age";
     }
     return "";
 }

@@ -15,6 +15,7 @@
 //       own memory                        1.2 MiB
 //       operator new: 100 objects with 2.3 KiB allocated, 80 with 1.1 KiB alive
 //       arena: 1000 objects with 50.0 KiB allocated, 1000 with 50.0 KiB alive
+//       ages known to 1.2 s, from 11 age marks
 //       not recorded: 3 stacks were cut because their memory could not be read
 //
 // In a sampled window each total has its interval on its right, or below it if a line is too short:
@@ -254,6 +255,26 @@ inline void write_families(text_out& out, const snapshot::window_info& info,
     }
 }
 
+// How precisely the ages of objects are known: the longest time between two marks.
+inline void write_ages(text_out& out, const snapshot::window_info& info, const text_form& form) {
+    if (info.age_count == 0) return;
+    std::uint64_t longest = 0;
+    for (std::size_t i = 0; i < info.age_count; ++i) {
+        const snapshot::age& each = info.ages[i];
+        if (each.most_ns - each.least_ns > longest) longest = each.most_ns - each.least_ns;
+    }
+    text_out line{form.parts};
+    line << "  ages known to ";
+    write_duration(line, longest);
+    line << ", from ";
+    // Each window has one mark less than ages.
+    const std::uint64_t windows = info.merged_windows != 0 ? info.merged_windows : 1;
+    const std::uint64_t marks = info.age_count > windows ? info.age_count - windows : 0;
+    write_count(line, marks, "age mark", "age marks");
+    write_wrapped(out, line.view(), form.width, 4);
+    out << '\n';
+}
+
 inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
     write_title(out, info, form);
@@ -275,6 +296,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
         write_mode(out, info, form);
         write_totals(out, rows, form);
         write_families(out, info, form);
+        write_ages(out, info, form);
     }
     if (info.is_filtered) {
         form.write_sentence(out,

@@ -252,6 +252,13 @@ private:
             }
             case saved_tag::moment:
                 return read_moment(from);
+            case saved_tag::age: {
+                const std::uint64_t least_ns = from.number();
+                const std::uint64_t most_ns = from.number();
+                parts_->ages.push_back({least_ns, most_ns});
+                set_lists();
+                return least_ns <= most_ns;
+            }
             case saved_tag::memory:
                 return read_memory(from);
             case saved_tag::module: {
@@ -447,6 +454,8 @@ private:
         parts_->info.loss_count = parts_->losses.size();
         parts_->info.moments = parts_->moments.data();
         parts_->info.moment_count = parts_->moments.size();
+        parts_->info.ages = parts_->ages.data();
+        parts_->info.age_count = parts_->ages.size();
     }
 
     arena& memory_;

@@ -210,6 +210,10 @@ private:
                                                   << each.live_bytes << each.allocations
                                                   << each.bytes_allocated << mark);
         }
+        has_ages_ = info.age_count != 0;
+        for (std::size_t i = 0; i < info.age_count; ++i) {
+            put(saved_tag::age, saved_record{} << info.ages[i].least_ns << info.ages[i].most_ns);
+        }
         if (const memory_use* const memory = shown_memory(info)) add_memory(*memory);
     }
 
@@ -267,6 +271,7 @@ private:
         add_place(record, stack, {frames, stack.user_frame})
             << stack.allocations << stack.bytes_allocated << number_of(stack.type_source)
             << (stack.thread_count == 1 ? stack.thread + 1 : 0);
+        if (has_ages_) record << (stack.thread_count == 1 ? stack.age : 0);
         put(saved_tag::sums, record);
         add_details(stack.details);
         if (stack.thread_count < 2) return;
@@ -276,8 +281,10 @@ private:
         saved_record record;
         record << part.thread << part.objects << part.bytes << part.allocations
                << part.bytes_allocated << part.samples;
-        put(saved_tag::part, record.reach(part.objects, part.objects_low, part.objects_high)
-                                 .reach(part.bytes, part.bytes_low, part.bytes_high));
+        record.reach(part.objects, part.objects_low, part.objects_high)
+            .reach(part.bytes, part.bytes_low, part.bytes_high);
+        if (has_ages_) record << part.age;
+        put(saved_tag::part, record);
         add_details(part.details);
     }
     void add_details(const snapshot::stack_details* details) {
@@ -329,6 +336,7 @@ private:
     std::uint64_t number_of_no_frames_ = 0;
     std::uint64_t stack_count_ = 0;
     saved_checksum sum_;
+    bool has_ages_ = false;
     bool is_good_ = true;
 };
 

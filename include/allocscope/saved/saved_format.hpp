@@ -45,7 +45,8 @@ enum class saved_tag : unsigned char {
     sums = 's',     // what snapshot::stacks() says of one stack
     merged = 'g',   // how many windows were merged
     thread = 'h',   // numbered from 0
-    part = 'p',     // what one thread allocated at the stack before it
+    age = 'a',      // between two age marks; numbered from 0
+    part = 'p',     // what one thread allocated at the stack before it, of one age
     details = 'd',  // those of the stack or part before it
     end = 'e'       // the checksum of all bytes before it: eight bytes, lowest first
 };

@@ -203,6 +203,7 @@ struct loaded_parts {
           losses(memory),
           families(memory),
           moments(memory),
+          ages(memory),
           modules(memory),
           threads(memory),
           thread_parts(memory),
@@ -218,6 +219,7 @@ struct loaded_parts {
     list<snapshot::loss> losses;
     list<snapshot::family> families;
     list<snapshot::moment> moments;
+    list<snapshot::age> ages;
     list<snapshot::module> modules;
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
@@ -297,6 +299,11 @@ std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into)
     return stack;
 }
 
+// An age is a number of the file, or 0 in a file without ages.
+inline std::size_t read_age(const loaded_parts& parts, saved_fields& from) noexcept {
+    return parts.ages.empty() ? 0 : from.index(parts.ages.size());
+}
+
 inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
                              snapshot::stack& into) noexcept {
     const std::size_t stack = read_place(parts, from, into);
@@ -306,6 +313,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
     into.thread_count = thread != 0 ? 1 : 0;
     into.thread = thread != 0 ? thread - 1 : 0;
+    into.age = read_age(parts, from);
     return stack;
 }
 
@@ -318,6 +326,7 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     part.bytes_allocated = from.number();
     part.samples = from.number();
     read_intervals(from, part);
+    part.age = read_age(parts, from);
     return part;
 }
 
@@ -332,6 +341,7 @@ inline void read_stack(const loaded_parts& parts, std::size_t number, snapshot::
         into.thread_count = more.part_count;
         into.by_thread = parts.thread_parts.data() + more.first_part;
         into.thread = into.by_thread->thread;
+        into.age = into.by_thread->age;
     }
 }
 

@@ -99,8 +99,14 @@ public:
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
     };
 
+    // How old objects are that were born between two age marks, at the moment of the snapshot: at
+    // least `least_ns` and at most `most_ns` since their allocation.
+    struct age {
+        std::uint64_t least_ns, most_ns;
+    };
+
     // What one thread allocated at a stack, and how much of that is still alive. Any thread may
-    // have freed the rest.
+    // have freed the rest. In a window with ages there is a part for each thread and age.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
         std::uint64_t objects, bytes;  // from here on as in the stack
@@ -109,6 +115,7 @@ public:
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const stack_details* details;
+        std::size_t age;  // index into info().ages; 0 if there are none
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -129,13 +136,15 @@ public:
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const char* type_source;
-        // Which threads allocated here; `thread_count` is their number. If it is 1, `thread` is the
-        // index in allocating_threads(). If it is larger, `by_thread` has a part for each. If it is
-        // 0, it is unknown.
+        // Which threads allocated here; `thread_count` is their number, or in a window with ages
+        // the number of pairs of a thread and an age. If it is 1, `thread` is the index in
+        // allocating_threads() and `age` that in info().ages. If it is larger, `by_thread` has a
+        // part for each, ordered by thread, then by age. If it is 0, it is unknown.
         std::size_t thread_count;
         std::size_t thread;
         const thread_part* by_thread;
         const stack_details* details;  // null unless the window has them
+        std::size_t age;
     };
 
     // A file that contains code of frames.
@@ -221,6 +230,12 @@ public:
         // A difference whose `earlier` snapshot of the same window was taken later than the other,
         // by `duration_ns`. A positive number of objects is then gone, a negative one was added.
         bool is_backwards;
+        // The ages of live objects and of all allocations, the oldest first; together they reach
+        // from the start of the window to the snapshot. There are none unless the window has age
+        // marks: see options::age_step and scope::mark_age(). A difference has none. In a merged
+        // snapshot each part has its own, counted from the moment when that part was taken.
+        const age* ages;
+        std::size_t age_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window
@@ -264,8 +279,8 @@ public:
     // The stacks that fit, and the rows that they make. This and the next function need
     // <allocscope/report.hpp>: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
     snapshot filter(const stack_filter& wanted) const;
-    // The sums of the stacks by place, type, function, file, module, size or thread; the largest
-    // comes first.
+    // The sums of the stacks by place, type, function, file, module, size, thread or age; the
+    // largest comes first.
     snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show to a file, which load_snapshot() reads again. Throws

@@ -237,6 +237,8 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
                          later.info.duration_ns < earlier.info.duration_ns;
     about.moments = nullptr;  // they are of the later snapshot, and no differences
     about.moment_count = 0;
+    about.ages = nullptr;
+    about.age_count = 0;
     const snapshot_data* const both[] = {&later, &earlier};
     for (const snapshot_data* data : both) {
         if (is_no_window(*data)) continue;

@@ -56,7 +56,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              nullptr,
              false,
              false,
-             false},
+             false,
+             nullptr,
+             0},
             nullptr,
             nullptr};
 }

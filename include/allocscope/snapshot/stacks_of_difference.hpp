@@ -78,6 +78,7 @@ inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
     made.thread_count = 0;
     made.by_thread = nullptr;
+    made.age = 0;
     made.details = nullptr;
     return made;
 }

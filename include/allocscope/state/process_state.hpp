@@ -55,7 +55,8 @@ struct process_state {
     atomic<std::uint64_t> last_instance{0};
     atomic<std::uint32_t> last_epoch_serial{0};
 
-    // Counts boundaries: it goes up whenever any window opens, closes or forgets. Never 0.
+    // Counts boundaries: it goes up whenever any window opens, closes, forgets or gets an age mark.
+    // Never 0.
     atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named. Taken before the two locks below, never while one is held.
@@ -153,8 +154,11 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 // Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 ALLOCSCOPE_HIDDEN void begin_recording(const void* caller) noexcept;
+// Makes an age mark if the command asks for one: see recording_head::age_mark_asked.
+ALLOCSCOPE_HIDDEN void make_asked_age_mark() noexcept;
 #else
 inline void begin_recording(const void*) noexcept {}
+inline void make_asked_age_mark() noexcept {}
 #endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable

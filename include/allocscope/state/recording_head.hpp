@@ -83,6 +83,9 @@ struct recording_head {
     std::uintptr_t met_address;
     std::uintptr_t start_address;
     std::uint64_t window;
+    // Set by the command when it wants an age mark, and cleared by the hook that makes it. The
+    // command also makes the views of threads stale, so that a hook looks.
+    atomic<std::uint32_t> age_mark_asked;
     atomic<std::uint32_t> has_last_look;
     memory_look last_look;  // just before the process ended, if it was asked for
     char program[1024];     // the path of its file

@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   when windows open, close and are counted; by threads that find a new view
 // Threads:  written under the control lock; all atomic members may be read by any
-// Memory:   320 bytes for each window ever open at the same time; 64 of them are always there, with
+// Memory:   384 bytes for each window ever open at the same time; 64 of them are always there, with
 //           33 KiB to find the others
 //
 // A window is an interval of the boundary clock that has begun and not yet ended. It owns what is
@@ -22,6 +22,7 @@
 #include <allocscope/platform/page_list.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
+#include <allocscope/state/age_marks.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/window_demand.hpp>
 
@@ -64,6 +65,7 @@ struct alignas(64) open_window {
     std::uint32_t generation = 0;
     options wanted;
     std::uint64_t started_ns = 0;
+    age_marks* ages = nullptr;  // null: no mark was ever made
     retired_births retired;
     char name[64] = {};
 

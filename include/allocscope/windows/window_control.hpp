@@ -19,6 +19,8 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/platform/clocks.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
+#include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/thread_fence.hpp>
 #include <allocscope/record/recorder.hpp>
 #include <allocscope/record/staying_module.hpp>
@@ -137,6 +139,7 @@ inline void begin_window(open_window& window) noexcept {
     const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
+    if (window.ages != nullptr) window.ages->clear();
     const std::uint64_t before = window.open_at.load(memory_order::relaxed);
     process.windows.begin(window, now);
     if (window.wanted.details) follow_peak(window, before, now);
@@ -223,6 +226,8 @@ inline void look_up_frees_no_more() noexcept {
 // Control lock.
 inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
     stop_following(window);
+    if (window.ages != nullptr) lasting_pages::give_back(window.ages, page_bytes);
+    window.ages = nullptr;
     process.windows.free_slot(slot);
     process.clock.fetch_add(1, memory_order::acq_rel);
     if (process.windows.open_count() != 0) {

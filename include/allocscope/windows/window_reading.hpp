@@ -32,6 +32,7 @@
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/reading_question.hpp>
+#include <allocscope/windows/age_marking.hpp>
 #include <allocscope/windows/published_view.hpp>
 #include <allocscope/windows/table_release.hpp>
 #include <allocscope/windows/window_control.hpp>
@@ -329,8 +330,9 @@ inline allocation_counts counts_now(window_id id) noexcept {
     window_facts facts;
     {
         const control_lock lock;
-        const open_window* window = find_window(id);
+        open_window* window = find_window(id);
         if (window == nullptr) return {};
+        mark_at_reading(*window);
         facts = begin_reading(*window, id);
     }
     reading_doubt doubt;

@@ -51,6 +51,10 @@ void expect_accepted(std::uint32_t frames) {
 int main() {
     watchdog();
     allocscope::options wrong;
+    wrong.record = allocscope::recording::counters;
+    wrong.age_step = 7;
+    expect_refused_everywhere(wrong, "age_step", "7", "0 in a window that only counts");
+    wrong = {};
     wrong.stack_frames = 0;
     expect_refused_everywhere(wrong, "stack_frames", "0", "128");
     wrong.stack_frames = 129;

@@ -82,7 +82,7 @@ snapshot made_heap(std::uint64_t process, std::uint64_t seed, bool has_details) 
         known.sizes[2] = count;
         if (has_details) stack.details = {known};
         stack.by_thread = {{static_cast<std::size_t>(roll.below(3)), count / 2, count / 2 * 24,
-                            count, count * 24, 0, 0, 0, 0, 0, nullptr}};
+                            count, count * 24, 0, 0, 0, 0, 0, nullptr, 0}};
         stacks.push_back(stack);
     }
     return made_window(stacks, about);

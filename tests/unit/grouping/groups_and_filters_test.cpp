@@ -328,10 +328,10 @@ TEST_CASE("threads: groups and filters know whose the allocations of a stack wer
     info_text info;
     info.threads = {{1, "app", 70}, {4, "worker", 70}, {9, "", 70}};
     stack_text shared = made_stack("a.cpp", 1, "int", 10, 100, 30, 300, "/bin/app");
-    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20, nullptr},
-                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, nullptr}};
+    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20, nullptr, 0},
+                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, nullptr, 0}};
     stack_text own = made_stack("b.cpp", 2, "int", 1, 7, 1, 7, "/bin/app");
-    own.by_thread = {{2, 1, 7, 1, 7, 0, 1, 1, 7, 7, nullptr}};
+    own.by_thread = {{2, 1, 7, 1, 7, 0, 1, 1, 7, 7, nullptr, 0}};
     const stack_text unknown = made_stack("c.cpp", 3, "int", 1, 1, 1, 1, "/bin/app");
     info.stacks = {shared, own, unknown};
     const snapshot rows = made_snapshot({}, info);
@@ -378,18 +378,90 @@ TEST_CASE("threads: groups and filters know whose the allocations of a stack wer
           std::string::npos);
 }
 
+TEST_CASE("ages: groups and filters know when the objects of a stack were allocated") {
+    info_text info;
+    constexpr std::uint64_t second = 1'000'000'000;
+    info.ages = {{30 * second, 60 * second}, {second / 2, 30 * second}, {0, second / 2}};
+    info.threads = {{1, "app", 70}, {4, "worker", 70}};
+    stack_text shared = made_stack("a.cpp", 1, "int", 16, 160, 46, 460, "/bin/app");
+    shared.by_thread = {{0, 1, 10, 6, 60, 0, 1, 1, 10, 10, nullptr, 0},
+                        {0, 2, 20, 10, 100, 0, 2, 2, 20, 20, nullptr, 1},
+                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, nullptr, 1},
+                        {1, 5, 50, 10, 100, 0, 5, 5, 50, 50, nullptr, 2}};
+    stack_text young = made_stack("b.cpp", 2, "int", 1, 7, 1, 7, "/bin/app");
+    young.by_thread = {{0, 1, 7, 1, 7, 0, 1, 1, 7, 7, nullptr, 2}};
+    info.stacks = {shared, young};
+    const snapshot rows = made_snapshot({}, info);
+    const auto groups = rows.group_by(group_key::age);
+    CHECK(names_of(groups) == names{"0.5..30.0 s", "0..500 ms", "30.0..60.0 s"});
+    CHECK(groups[0].objects == 10);
+    CHECK(groups[0].allocations == 30);
+    CHECK(groups[0].stacks == 1);  // two threads of one stack
+    CHECK(groups[1].stacks == 2);
+    const auto threads = rows.group_by(group_key::thread);
+    CHECK(names_of(threads) == names{"worker (thread 4)", "app (thread 1)"});
+    CHECK(threads[0].stacks == 1);  // two ages of one stack
+    CHECK(threads[1].stacks == 2);
+
+    const auto alive = [&rows](std::uint64_t older_than, std::uint64_t younger_than,
+                               const char* thread = "") {
+        stack_filter wanted;
+        wanted.older_than = older_than;
+        wanted.younger_than = younger_than;
+        wanted.thread = thread;
+        const snapshot filtered = rows.filter(wanted);
+        CHECK(filtered.info().is_filtered);
+        return filtered.live_objects();
+    };
+    CHECK(alive(1, 0) == 11);
+    CHECK(alive(second / 2, 0) == 11);
+    CHECK(alive(second / 2 + 1, 0) == 1);  // some may be younger
+    CHECK(alive(30 * second, 0) == 1);
+    CHECK(alive(30 * second + 1, 0) == 0);
+    CHECK(alive(0, second / 2) == 0);  // some may be just as old
+    CHECK(alive(0, second / 2 + 1) == 6);
+    CHECK(alive(0, 61 * second) == 17);
+    CHECK(alive(1, 31 * second) == 10);
+    CHECK(alive(1, 31 * second, "work") == 8);
+    CHECK(alive(1, second) == 0);
+
+    stack_filter wanted;
+    wanted.older_than = 1;
+    const snapshot old = rows.filter(wanted);
+    REQUIRE(old.stacks().size() == 1);
+    CHECK(old.stacks()[0].bytes_allocated == 360);
+    CHECK(old.stacks()[0].thread_count == 3);
+    CHECK(old[0].bytes == 110);
+    CHECK(names_of(old.group_by(group_key::age)) == names{"0.5..30.0 s", "30.0..60.0 s"});
+
+    // Each age is a group of its own, whatever its name.
+    info.ages = {{7, 9}, {7, 9}, {0, 9'999}};
+    CHECK(names_of(made_snapshot({}, info).group_by(group_key::age)) ==
+          names{"7..9 ns", "0..9999 ns", "7..9 ns"});
+    info.ages[2].most_ns = 10'000;
+    CHECK(names_of(made_snapshot({}, info).group_by(group_key::age))[1] == "0..10 us");
+
+    info.ages.clear();
+    for (stack_text& stack : info.stacks) {
+        for (snapshot::thread_part& part : stack.by_thread) part.age = 0;
+    }
+    const snapshot without = made_snapshot({}, info);
+    CHECK(names_of(without.group_by(group_key::age)) == names{"not known"});
+    CHECK(without.filter(wanted).stacks().empty());
+}
+
 TEST_CASE("details: groups, filters and merged snapshots have their sums") {
     info_text info;
     info.has_details = true;
     info.threads = {{1, "app", 70}, {2, "worker", 70}};
     const snapshot::stack_details of_parts[] = {{3, 30, 5, 1000, {1, 9}}, {1, 10, 0, 500, {0, 20}}};
     stack_text shared = made_stack("a.cpp", 1, "int", 10, 100, 30, 300, "/bin/app");
-    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20, &of_parts[0]},
-                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, &of_parts[1]}};
+    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20, &of_parts[0], 0},
+                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, &of_parts[1], 0}};
     shared.details = {{4, 40, 5, 1500, {1, 29}}};
     stack_text gone = made_stack("b.cpp", 2, "int", 0, 0, 100, 6400, "/bin/app");
     gone.details = {{1, 64, 99, 200, {0, 0, 0, 100}}};
-    gone.by_thread = {{0, 0, 0, 100, 6400, 0, 0, 0, 0, 0, nullptr}};
+    gone.by_thread = {{0, 0, 0, 100, 6400, 0, 0, 0, 0, 0, nullptr, 0}};
     info.stacks = {shared, gone};
     const snapshot rows = made_snapshot({}, info);
     const auto by_peak = rows.group_by(group_key::place, stack_value::peak_bytes);

@@ -135,6 +135,29 @@ TEST_CASE("json_report: a snapshot that knows no stacks does not say what a row 
     CHECK_FALSE(read.contains("freed_rows"));
 }
 
+TEST_CASE("json_report: ages have what is alive of each, and what was allocated") {
+    info_text info;
+    info.threads = {{1, "app", 7}, {2, "", 7}};
+    stack_text stack;
+    stack.objects = 3;
+    stack.by_thread = {{0, 1, 10, 6, 60, 0, 1, 1, 10, 10, nullptr, 0},
+                       {1, 2, 20, 3, 30, 0, 2, 2, 20, 20, nullptr, 0},
+                       {1, 0, 0, 9, 90, 0, 0, 0, 0, 0, nullptr, 1}};
+    info.stacks = {stack};
+    CHECK_FALSE(json::parse(allocscope::to_json(made_snapshot({}, info))).contains("ages"));
+    info.ages = {{5, 9}, {0, 6}};
+    const json read = json::parse(allocscope::to_json(made_snapshot({}, info)));
+    REQUIRE(read["ages"].size() == 2);
+    CHECK(read["ages"][0] == json{{"least_ns", 5},
+                                  {"most_ns", 9},
+                                  {"objects", 3},
+                                  {"bytes", 30},
+                                  {"allocations", 9},
+                                  {"bytes_allocated", 90}});
+    CHECK(read["ages"][1]["allocations"] == 9);
+    CHECK(read["threads"][1]["allocations"] == 12);
+}
+
 TEST_CASE("json_report: process, command, time series") {
     info_text info;
     info.process_id = 4711;

@@ -472,6 +472,18 @@ TEST_CASE("text_report: what cannot be written throws, or returns false with the
     CHECK(write_text(usual_rows(), "/dev/null", error));
 }
 
+TEST_CASE("text report: the head says how precisely ages are known") {
+    allocscope_tests::info_text about;
+    const auto head = [&about] { return to_text(allocscope_tests::made_snapshot({}, about)); };
+    CHECK(head().find("ages") == std::string::npos);
+    about.ages = {{1'500'000'000, 2'000'000'000}, {250'000'000, 1'500'001'000}, {0, 250'001'000}};
+    CHECK(head().find("\n  ages known to 1.3 s, from 2 age marks\n") != std::string::npos);
+    about.merged_windows = 2;
+    CHECK(head().find("\n  ages known to 1.3 s, from 1 age mark\n") != std::string::npos);
+    about.ages = {{0, 700}};
+    CHECK(head().find("\n  ages known to 700 ns, from 0 age marks\n") != std::string::npos);
+}
+
 TEST_CASE("text report: a time series is one line of bars") {
     allocscope_tests::info_text about;
     about.moments = {{0, 0, 0, 0, 0, ""},

@@ -173,7 +173,8 @@ snapshot taken(const made_up_program& program, std::uint64_t process_id, bool ha
             kept_details().push_back(of.more);
             stack.by_thread.push_back({index_of(t), of.objects, of.bytes, of.allocations,
                                        of.bytes_allocated, 0, of.objects, of.objects, of.bytes,
-                                       of.bytes, has_details ? &kept_details().back() : nullptr});
+                                       of.bytes, has_details ? &kept_details().back() : nullptr,
+                                       0});
             sum.add(of);
         }
         if (stack.by_thread.empty()) continue;

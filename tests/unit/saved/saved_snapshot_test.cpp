@@ -70,16 +70,17 @@ info_text info_with_everything() {
     info.taken_unix_ns = 1'700'000'000'000'000'001;
     info.command = "app --flag 'x y'";
     info.moments = {{0, 0, 0, 0, 0, ""}, {1000, 5, 50, 9, 90, "phase two"}};
+    info.ages = {{70, 100}, {30, 70}, {0, 30}};
     info.modules = {{"/bin/app", "0123456789abcdef", 0x400000, 0x5000},
                     {"/lib/libz.so.1", "", 1, 0}};
     for (const row_text& row : rows_with_everything()) {
         info.stacks.push_back(made_stack(row, 10 * row.objects, 20 * row.bytes));
     }
     info.threads = {{1, "app", 4242}, {0, "", 4242}, {7, "a \"thread\"", 4242}};
-    info.stacks[0].by_thread = {{2, 7, 700, 70, 14000, 7, 6, 10, 0, 1400, nullptr}};
-    info.stacks[1].by_thread = {{0, 2, 20, 20, 400, 2, 1, 5, 0, 40, nullptr},
-                                {1, 1, 10, 10, 200, 1, 0, 4, 0, 20, &of_part},
-                                {2, 2, 20, 20, 400, 2, 1, 5, 0, 40, nullptr}};
+    info.stacks[0].by_thread = {{2, 7, 700, 70, 14000, 7, 6, 10, 0, 1400, nullptr, 1}};
+    info.stacks[1].by_thread = {{0, 2, 20, 20, 400, 2, 1, 5, 0, 40, nullptr, 0},
+                                {1, 1, 10, 10, 200, 1, 0, 4, 0, 20, &of_part, 2},
+                                {2, 2, 20, 20, 400, 2, 1, 5, 0, 40, nullptr, 1}};
     info.stacks[1].details = {{1, 2, 3, ~std::uint64_t{0}, {5, 6, 7}}};
     info.has_details = true;
     info.merged_windows = 3;
@@ -172,6 +173,7 @@ void require_same(const snapshot& a, const snapshot& b) {
             const snapshot::thread_part& other = parts[at++];
             REQUIRE(std::memcmp(&part, &other, offsetof(snapshot::thread_part, details)) == 0);
             require_same(part.details, other.details);
+            REQUIRE(part.age == other.age);
         });
         require_same(a.stacks()[i].details, b.stacks()[i].details);
     }
@@ -209,6 +211,11 @@ void require_same(const snapshot& a, const snapshot& b) {
     REQUIRE(x.samples == y.samples);
     REQUIRE(std::memcmp(&x.estimates, &y.estimates, sizeof x.estimates) == 0);
     REQUIRE(x.window == y.window);
+    REQUIRE(x.age_count == y.age_count);
+    for (std::size_t i = 0; i < x.age_count; ++i) {
+        REQUIRE(x.ages[i].least_ns == y.ages[i].least_ns);
+        REQUIRE(x.ages[i].most_ns == y.ages[i].most_ns);
+    }
     REQUIRE(x.uncertain_objects == y.uncertain_objects);
     REQUIRE(x.uncertain_bytes == y.uncertain_bytes);
     REQUIRE(x.process_id == y.process_id);
@@ -480,6 +487,8 @@ TEST_CASE("saved snapshot: hostile files are refused, or read within their bound
         for (const snapshot::stack& stack : read.stacks()) {
             detail::for_each_part(stack, [&](const snapshot::thread_part& part) {
                 length += std::strlen(read.allocating_threads()[part.thread].name);
+                CHECK((read.info().age_count == 0 ? part.age == 0
+                                                  : part.age < read.info().age_count));
             });
             for (std::size_t frame = 0; frame < stack.frame_count; ++frame) {
                 length += std::strlen(stack.frames[frame].function);

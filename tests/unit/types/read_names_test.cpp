@@ -27,12 +27,12 @@ TEST_CASE("read_names: who hands a request on") {
     CHECK_FALSE(names.of("operator new(unsigned long)").is_own_operator_new);
     CHECK(names.of("app::w::operator new(unsigned long)").is_own_operator_new);
     CHECK(names.of("app::w::operator new(unsigned long)").is_forwarding);
-    CHECK(names.of("allocscope::v4::detail::plain_block_or_throw(unsigned long)").is_forwarding);
+    CHECK(names.of("allocscope::v5::detail::plain_block_or_throw(unsigned long)").is_forwarding);
     CHECK(names
-              .of("allocscope::v4::detail::memory_of<allocscope::v4::detail::the_operators>::"
+              .of("allocscope::v5::detail::memory_of<allocscope::v5::detail::the_operators>::"
                   "obtain(unsigned long)")
               .is_forwarding);
-    CHECK_FALSE(names.of("allocscope::v4::detail::report(unsigned long)").is_forwarding);
+    CHECK_FALSE(names.of("allocscope::v5::detail::report(unsigned long)").is_forwarding);
     CHECK_FALSE(names.of("app::detail::plain_block(unsigned long)").is_forwarding);
     CHECK_FALSE(names.of("app::w::allocate(int)").is_forwarding);
     CHECK_FALSE(names.of("").is_forwarding);

@@ -239,9 +239,10 @@ LINES = [
     ("struct a@ { std::vector<int> v; }; template <class T> struct pick@ { using type = a@; }; "
      "template <class T> void g@(const std::vector<int>& v) { "
      "keep(new typename pick@<T>::type{v}); } F { static std::vector<int> v; g@<int>(v); }", ["a@"]),
-    ("struct a@ { long x[2]; a@() : x{1} {} }; struct b@ { long y[2]; b@(long v, const a@& a = a@())"
-     " : y{v, a.x[0]} {} }; template <class T> struct pick@ { using type = b@; }; template <class T>"
-     " void g@() { keep(new typename pick@<T>::type(3)); } F { g@<int>(); }", ["b@"]),
+    ("struct a@ { long x[2]; a@() : x{1} {} }; struct b@ { long y[2]; b@(long v, const a@& a = "
+     "a@()) : y{v, a.x[0]} {} }; template <class T> struct pick@ { using type = b@; }; "
+     "template <class T> void g@() { keep(new typename pick@<T>::type(3)); } F { g@<int>(); }",
+     ["b@"]),
     ("template <class... U> void each@() { (keep(new U), ...); } F { each@<pl, pl2>(); }", []),
     # Functions and variables that are named as classes of other scopes
     ("struct tool@ { long v; }; namespace shop@ { __attribute__((noinline)) pl tool@(int n) { "

@@ -238,7 +238,8 @@ LINES = [
      "keep(new typename pick@<T>::type(4)); } F { g@<int>(); }", ["b@"]),
     ("struct a@ { std::vector<int> v; }; template <class T> struct pick@ { using type = a@; }; "
      "template <class T> void g@(const std::vector<int>& v) { "
-     "keep(new typename pick@<T>::type{v}); } F { static std::vector<int> v; g@<int>(v); }", ["a@"]),
+     "keep(new typename pick@<T>::type{v}); } F { static std::vector<int> v; g@<int>(v); }",
+     ["a@"]),
     ("struct a@ { long x[2]; a@() : x{1} {} }; struct b@ { long y[2]; b@(long v, const a@& a = "
      "a@()) : y{v, a.x[0]} {} }; template <class T> struct pick@ { using type = b@; }; "
      "template <class T> void g@() { keep(new typename pick@<T>::type(3)); } F { g@<int>(); }",

@@ -2,8 +2,9 @@
 shadow.py BUILD LIBRARY --ctest [EXPRESSION]
 
 Runs test programs, or the tests of a build whose names fit the expression, with shadow.cpp loaded
-into every process: each call of malloc and its family is looked at while it is made. Fails when
-code of ours makes one that calls_of_ours.toml does not list.
+into every process: each call of malloc and its family is looked at while it is made, also in the
+programs of others that `allocscope run` records. Fails when code of ours makes one that
+calls_of_ours.toml does not list.
 
 Where calls_of_ours.py reads what code could call, this sees what the C library and the C++ library
 allocate behind the functions that are called. Neither asks a flag of ours what code it is in. A
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import urllib.parse
 
 from calls_of_ours import OPERATOR, OURS, readable
 
@@ -31,7 +33,7 @@ def names_at(program, addresses):
     """{address: names of the functions there, innermost first}: those that were inlined, too."""
     names, current = {}, None
     done = subprocess.run(["addr2line", "-a", "-f", "-i", "-e", program], capture_output=True,
-                          input="".join(f"0x{each}\n" for each in sorted(addresses)), text=True,
+                          input="".join(f"{each:#x}\n" for each in sorted(addresses)), text=True,
                           check=True)
     lines = iter(done.stdout.splitlines())
     for line in lines:
@@ -47,11 +49,11 @@ def is_ours(name):
     return OURS.match(name) or OPERATOR.match(name) or name in REQUESTS
 
 
-def frames_of_ours(names, addresses):
+def frames_of_ours(names, frames):
     """Innermost first, up to the first function of others."""
     found = []
-    for address in addresses:
-        for name in names[int(address, 16)]:
+    for module, address in frames:
+        for name in names[module][int(address, 16)]:
             if is_ours(name):
                 found.append(name)
             elif not name.startswith(("_ZSt", "_ZNSt", "_ZNKSt", "_ZNSa", "_ZN9__gnu_cxx")):
@@ -79,31 +81,50 @@ class judge:
         return readable(asked[0])
 
 
-def problems_of(log):
-    """{what is wrong: the programs with it}, and how many stacks and programs were judged."""
+def read_stacks(log):
+    """{program: {(what was called, frames)}}; a frame is a module and an address in it."""
     stacks = collections.defaultdict(set)
     for line in log.read_text().splitlines():
-        program, called, *addresses = line.split(" ")
-        stacks[program].add((called, tuple(addresses)))
+        program, called, *frames = line.split(" ")
+        frames = [each.rpartition("+") for each in frames]
+        stacks[urllib.parse.unquote(program)].add(
+            (called, tuple((urllib.parse.unquote(module), address) for module, _, address in frames)))
+    return stacks
+
+
+def problems_of(log):
+    """{what is wrong: the programs with it}, and how many stacks and programs were judged."""
+    stacks = read_stacks(log)
+    addresses = collections.defaultdict(set)
+    for each in stacks.values():
+        for _, frames in each:
+            for module, address in frames:
+                addresses[module].add(int(address, 16))
+    removed = {module for module in addresses if not pathlib.Path(module).exists()}
+    names = {module: names_at(module, at) for module, at in addresses.items()
+             if module not in removed}
     judged, found = judge(), collections.defaultdict(set)
-    for program in [each for each in stacks if not pathlib.Path(each).exists()]:
-        print(f"not judged, because a test has removed it: {program}")
-        del stacks[program]
+    count = 0
     for program, each in stacks.items():
-        names = names_at(program, {at for _, addresses in each for at in addresses})
-        for called, addresses in each:
-            frames = frames_of_ours(names, addresses)
-            wrong = judged.problem(frames)
+        for called, frames in each:
+            if any(module in removed for module, _ in frames):
+                continue
+            count += 1
+            ours = frames_of_ours(names, frames)
+            wrong = judged.problem(ours)
             if wrong:
-                path = " < ".join(readable(name) for name in frames[:6])
+                path = " < ".join(readable(name) for name in ours[:6])
                 found[f"{wrong} reaches {called}: {path}"].add(pathlib.Path(program).name)
-    return found, sum(map(len, stacks.values())), len(stacks)
+    for module in sorted(removed):
+        print(f"not judged, because a test has removed it: {module}")
+    return found, count, len(stacks)
 
 
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     build, library, *words = sys.argv[1:]
+    library = str(pathlib.Path(library).resolve())
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "stacks"
         log.touch()
@@ -116,7 +137,7 @@ def main():
                                      env=environment, check=False).returncode
         else:
             at = words.index("--") if "--" in words else len(words)
-            for program in words[:at]:
+            for program in [str(pathlib.Path(each).resolve()) for each in words[:at]]:
                 done = subprocess.run([program, *words[at + 1:]], env=environment, text=True,
                                       capture_output=True, check=False,
                                       cwd=pathlib.Path(program).parent)

@@ -142,8 +142,14 @@ class stage:
         text = text.replace("{bin}", str(self.programs))
         return re.sub(r"\{library ([\w.]+)\}", lambda found: library(found[1]), text)
 
+    @staticmethod
+    def program_of(command):
+        """The program, if it is to be found along PATH."""
+        words = shlex.split(command.get("command", ""))[:1]
+        return [word for word in words if "/" not in word]
+
     def prepare(self, command):
-        for name in command.get("needs", []):
+        for name in [*command.get("needs", []), *self.program_of(command)]:
             if not shutil.which(name, path=PATH):
                 raise left_out(f"{name} is not installed")
         shutil.rmtree(self.place, ignore_errors=True)

@@ -30,8 +30,9 @@ NOT_WATCHED = {
     "tools/run_programs|tools/run_refuses": "AddressSanitizer must be the first library",
     "tools/operators": "its programs must find their own allocators first",
     "malloc_family/|no_alloc/": "they watch malloc in their own way, and some end at such a call",
-    "programs/": "its judges count what is asked of malloc, and give programs an environment of "
+    "programs/(exactness|hazards|judges|failing)": "its judges count what is asked of malloc, and give programs an environment of "
                  "their own",
+    "benchmarks/golden_instructions": "it counts instructions",
     "lint/|docs/|mutants/|header_alone/|compile_fail/|benchmarks/compile_time|linking/compile_":
         "no code of ours runs",
 }
@@ -64,7 +65,7 @@ def frames_of_ours(names, frames):
     """Innermost first, up to the first function of others."""
     found = []
     for module, address in frames:
-        for name, file in names[module][int(address, 16)]:
+        for name, file in names[module][address]:
             if is_ours(name):
                 found.append((name, file))
             elif not name.startswith(("_ZSt", "_ZNSt", "_ZNKSt", "_ZNSa", "_ZN9__gnu_cxx")):
@@ -93,14 +94,27 @@ class judge:
         return None
 
 
+def read_frame(text):
+    """(module, address); a module is a path, with what tells it from another file of that name."""
+    path, inode, changed_ns, address = text.rsplit("+", 3)
+    return (urllib.parse.unquote(path), int(inode, 16), int(changed_ns, 16)), int(address, 16)
+
+
+def is_there(module):
+    path, *identity = module
+    try:
+        about = os.stat(path)
+    except OSError:
+        return False
+    return [about.st_ino, about.st_mtime_ns] == identity
+
+
 def read_stacks(log):
-    """{program: {(what was called, frames)}}; a frame is a module and an address in it."""
+    """{program: {(what was called, frames)}}"""
     stacks = collections.defaultdict(set)
     for line in log.read_text().splitlines():
         program, called, *frames = line.split(" ")
-        frames = [each.rpartition("+") for each in frames]
-        stacks[urllib.parse.unquote(program)].add(
-            (called, tuple((urllib.parse.unquote(module), address) for module, _, address in frames)))
+        stacks[urllib.parse.unquote(program)].add((called, tuple(map(read_frame, frames))))
     return stacks
 
 
@@ -111,15 +125,15 @@ def problems_of(log):
     for each in stacks.values():
         for _, frames in each:
             for module, address in frames:
-                addresses[module].add(int(address, 16))
-    removed = {module for module in addresses if not pathlib.Path(module).exists()}
-    names = {module: names_at(module, at) for module, at in addresses.items()
-             if module not in removed}
+                addresses[module].add(address)
+    names = {module: names_at(module[0], at) for module, at in addresses.items()
+             if is_there(module)}
     judged, found = judge(), collections.defaultdict(set)
-    count = 0
+    count, unjudged = 0, set()
     for program, each in stacks.items():
         for called, frames in each:
-            if any(module in removed for module, _ in frames):
+            if any(module not in names for module, _ in frames):
+                unjudged.add(program)
                 continue
             count += 1
             ours = frames_of_ours(names, frames)
@@ -127,8 +141,8 @@ def problems_of(log):
             if wrong:
                 path = " < ".join(readable(name) for name, _ in ours[:6])
                 found[f"{wrong} reaches {called}: {path}"].add(pathlib.Path(program).name)
-    for module in sorted(removed):
-        print(f"not judged, because a test has removed it: {module}")
+    for program in sorted(unjudged):
+        print(f"not judged in whole, because a test has changed its files since: {program}")
     return found, count, len(stacks)
 
 

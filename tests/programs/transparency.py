@@ -29,7 +29,7 @@ import tempfile
 import tomllib
 
 import inputs
-from judges import HERE, PATH, find_allocscope, judges, quiet_child
+from judges import HERE, PATH, find_allocscope, judges, quiet_child, watched
 
 SECONDS = 120
 MOST_BARE_RUNS = 4
@@ -164,8 +164,8 @@ class stage:
             inputs.set_times(self.prepared)
 
     def environment(self, more):
-        return {"PATH": PATH, "LC_ALL": "C", "TZ": "UTC", "HOME": str(self.place),
-                **{name: self.filled(value) for name, value in more.items()}}
+        return watched({"PATH": PATH, "LC_ALL": "C", "TZ": "UTC", "HOME": str(self.place),
+                        **{name: self.filled(value) for name, value in more.items()}})
 
     def run(self, command, prefix=(), preload=None):
         inputs.restore(self.place, self.prepared)

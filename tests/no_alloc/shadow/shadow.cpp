@@ -40,8 +40,9 @@ struct function {
 struct module {
     const link_map* loaded;  // the two by which it is known again
     const void* dynamic;
-    std::uintptr_t base;  // what its symbols are relative to
-    function* functions;  // null: none of them is ours
+    std::uintptr_t base;              // what its symbols are relative to
+    std::uint64_t inode, changed_ns;  // of the file: tests compile another one of the same name
+    function* functions;              // null: none of them is ours
     std::size_t function_count;
 };
 
@@ -50,7 +51,6 @@ module modules[most_modules];
 std::atomic<std::size_t> module_count{0};
 std::atomic_flag modules_are_written = ATOMIC_FLAG_INIT;
 std::atomic<bool> is_any_ours{false};
-std::atomic<int> log_file{-1};
 std::atomic<bool> has_begun{false};
 char program_path[1024];
 __attribute__((tls_model("initial-exec"))) thread_local bool is_busy = false;
@@ -128,6 +128,9 @@ void read_module(module& into) {
     if (file < 0) return;  // the kernel's own has no file
     const bool is_known = ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
     const auto size = is_known ? static_cast<std::size_t>(about.st_size) : 0;
+    into.inode = about.st_ino;
+    into.changed_ns = static_cast<std::uint64_t>(about.st_mtim.tv_sec) * 1'000'000'000U +
+                      static_cast<std::uint64_t>(about.st_mtim.tv_nsec);
     void* const mapped =
         size != 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     ::close(file);
@@ -135,15 +138,6 @@ void read_module(module& into) {
     const bool is_preload = std::strstr(path, "/liballocscope_preload.so") != nullptr;
     read_symbols(static_cast<const char*>(mapped), size, is_preload, into);
     ::munmap(mapped, size);
-}
-
-void open_log() {
-    const char* const path = std::getenv("ALLOCSCOPE_SHADOW");
-    if (path == nullptr) return;
-    // A high number, so that programs find the numbers that they expect.
-    const int opened = ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    log_file = ::fcntl(opened, F_DUPFD_CLOEXEC, 700);
-    ::close(opened);
 }
 
 const module* known_module(const dl_find_object& found) {
@@ -170,7 +164,7 @@ const module* module_at(std::uintptr_t address) {
     const std::size_t count = module_count.load(std::memory_order_relaxed);
     if (result == nullptr && count < most_modules) {
         const link_map* const loaded = found.dlfo_link_map;
-        modules[count] = {loaded, loaded->l_ld, loaded->l_addr, nullptr, 0};
+        modules[count] = {loaded, loaded->l_ld, loaded->l_addr, 0, 0, nullptr, 0};
         read_module(modules[count]);
         if (modules[count].functions != nullptr) is_any_ours = true;
         module_count.store(count + 1, std::memory_order_release);
@@ -269,9 +263,14 @@ public:
     void add_hexadecimal(std::uintptr_t value) {
         for (unsigned shift = 64; shift != 0; shift -= 4) add_digit((value >> (shift - 4)) & 15U);
     }
-    bool write_to(int file) {
+    // The file is not kept open, so that programs find the descriptors that they expect. One that
+    // has no descriptor left, or sees other files, is not watched meanwhile.
+    void write() {
         text_[size_ - 1] = '\n';
-        return ::write(file, text_, size_) == static_cast<ssize_t>(size_);
+        const int file = ::open(std::getenv("ALLOCSCOPE_SHADOW"), O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (file < 0) return;
+        if (::write(file, text_, size_) != static_cast<ssize_t>(size_)) std::abort();
+        ::close(file);
     }
 
 private:
@@ -293,13 +292,14 @@ void write_down(const char* called, const look& seen) {
     for (int i = 0; i < seen.count && text.has_room(); ++i) {
         const char* const path = seen.of[i]->loaded->l_name;
         text.add(path[0] != '\0' ? path : program_path);
-        text.add("+");
-        text.add_hexadecimal(seen.ours[i]);
+        for (const std::uint64_t number :
+             {seen.of[i]->inode, seen.of[i]->changed_ns, std::uint64_t{seen.ours[i]}}) {
+            text.add("+");
+            text.add_hexadecimal(number);
+        }
         text.end_word();
     }
-    if (text.write_to(log_file)) return;
-    open_log();  // the program has closed all that it does not know
-    if (!text.write_to(log_file)) std::abort();
+    text.write();
 }
 
 void look_who_calls(const char* called, void* caller) {
@@ -310,13 +310,13 @@ void look_who_calls(const char* called, void* caller) {
     // Most calls come from the test itself.
     const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(caller) - 1;
     const bool is_of_others = kind_in(module_at(address), address) == kind::others;
-    if (!is_of_others && has_begun.load() && is_any_ours.load()) {
-        if (log_file.load() < 0) open_log();
+    const bool is_wanted = !is_of_others && has_begun.load() && is_any_ours.load();
+    if (is_wanted && std::getenv("ALLOCSCOPE_SHADOW") != nullptr) {
         int cancel_state = 0;
         ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
         look seen;
         _Unwind_Backtrace(visit, &seen);
-        if (seen.count != 0 && log_file.load() >= 0 && is_new(seen)) write_down(called, seen);
+        if (seen.count != 0 && is_new(seen)) write_down(called, seen);
         ::pthread_setcancelstate(cancel_state, nullptr);
     }
     errno = saved_errno;

@@ -9,8 +9,8 @@
 #     cmake -P cmake/test.cmake programs     no flavour: everything in tests/programs, with more
 #                                            Debian packages
 #     cmake -P cmake/test.cmake shadow       no flavour: the tests of dev with every call of malloc
-#                                            watched from outside, see tests/no_alloc/shadow.py; each
-#                                            unlisted call of ours has failed
+#                                            watched from outside, see tests/no_alloc/shadow.py;
+#                                            each unlisted call of ours has failed
 #
 # Installs what is missing (as root), configures and builds each preset of CMakePresets.json below
 # under build/, runs its tests, and ends with one line "N passed, N failed" over all flavours. A

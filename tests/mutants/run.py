@@ -98,13 +98,13 @@ class command:
     def object_of(self, source):
         if self.original and not ("tools" in self.changed.parts and self.concerns(source, set())):
             return self.original.objects[source.stem]
-        return compile_object(source, self.tree / "include", self.folder / f"{source.stem}.o", "-O0",
-                              '-DALLOCSCOPE_LIBRARY_FOLDER="."')
+        return compile_object(source, self.tree / "include", self.folder / f"{source.stem}.o",
+                              "-O0", '-DALLOCSCOPE_LIBRARY_FOLDER="."')
 
     def build_program(self):
         sources = [each for each in sorted((self.tree / "tools").rglob("*.cpp"))
                    if each.parent.name != "preload"]
-        with concurrent.futures.ThreadPoolExecutor() as pool:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             built = list(pool.map(self.object_of, sources))
         self.objects = {source.stem: made for source, made in zip(sources, built)}
         self.link(self.program, built, *LIBRARIES)

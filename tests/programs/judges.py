@@ -39,8 +39,8 @@ class cannot_judge(Exception):
 
 
 def watched(variables):
-    """The variables for a program. tests/no_alloc/shadow.py has put its own into this process's, and
-    watches the programs, too."""
+    """The variables for a program. If tests/no_alloc/shadow.py watches this process, it watches the
+    program, too."""
     if "ALLOCSCOPE_SHADOW" not in os.environ:
         return variables
     libraries = [variables.get("LD_PRELOAD"), os.environ["LD_PRELOAD"]]

@@ -8,6 +8,9 @@
 #                                            tests/mutants/run.py; a mutant that lives has failed
 #     cmake -P cmake/test.cmake programs     no flavour: everything in tests/programs, with more
 #                                            Debian packages
+#     cmake -P cmake/test.cmake shadow       no flavour: the tests of dev with every call of malloc
+#                                            watched from outside, see tests/no_alloc/shadow.py;
+#                                            each unlisted call of ours has failed
 #
 # Installs what is missing (as root), configures and builds each preset of CMakePresets.json below
 # under build/, runs its tests, and ends with one line "N passed, N failed" over all flavours. A
@@ -34,6 +37,7 @@ set(asked_for)
 set(soak OFF)
 set(mutants OFF)
 set(programs OFF)
+set(shadow OFF)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE 0 ${last})
     if("${CMAKE_ARGV${index}}" IN_LIST flavours)
@@ -44,9 +48,11 @@ foreach(index RANGE 0 ${last})
         set(mutants ON)
     elseif("${CMAKE_ARGV${index}}" STREQUAL "programs")
         set(programs ON)
+    elseif("${CMAKE_ARGV${index}}" STREQUAL "shadow")
+        set(shadow ON)
     endif()
 endforeach()
-if(asked_for OR mutants OR programs)
+if(asked_for OR mutants OR programs OR shadow)
     set(flavours ${asked_for})
 endif()
 
@@ -282,6 +288,31 @@ if(programs)
         file(STRINGS "${log}" names REGEX "[|] failed [|]|^different |^wrong ")
         list(APPEND failures ${names})
     endforeach()
+endif()
+
+if(shadow)
+    say("== shadow: build dev")
+    set(folder "${root}/build/dev")
+    execute_process(COMMAND "${CMAKE_COMMAND}" --preset dev WORKING_DIRECTORY "${root}"
+                    OUTPUT_QUIET)
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" -j ${jobs} -- -k 0
+                    RESULT_VARIABLE failure OUTPUT_QUIET)
+    if(failure)
+        count_failure("shadow: build of dev")
+    endif()
+    set(log "${folder}/shadow.log")
+    execute_process(COMMAND python3 "${root}/tests/no_alloc/shadow.py" "${folder}"
+                            "${folder}/tests/no_alloc/liballocscope_shadow.so" --ctest
+                    COMMAND tee "${log}")
+    file(STRINGS "${log}" line REGEX "^[0-9]+ passed, [0-9]+ failed$")
+    if(line MATCHES "^([0-9]+) passed, ([0-9]+) failed$")
+        math(EXPR passed "${passed} + ${CMAKE_MATCH_1}")
+        math(EXPR failed "${failed} + ${CMAKE_MATCH_2}")
+    else()
+        count_failure("shadow: came to no end")
+    endif()
+    file(STRINGS "${log}" names REGEX "^  .* reaches |[*][*][*]")
+    list(APPEND failures ${names})
 endif()
 
 string(TIMESTAMP now "%s")

@@ -7,14 +7,17 @@
 
 #include <allocscope/hooks.hpp>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <unistd.h>
 
 namespace {
@@ -84,21 +87,47 @@ void take_rights(picture& of) {
     of.length = kept;
 }
 
-// The first time, in a window that has seen operators only.
+// The first time, in a window that has seen operators only, also those of another thread.
 void expect_first_attachment() {
     take_rights(before);
     expect_equal(before.length > 0, 1, "lines of the library");
     allocscope::options numbers;
     numbers.record = allocscope::recording::counters;
     allocscope::scope earlier{"opened before", numbers};
-    for (int round = 0; round < 3; ++round) ::operator delete(::operator new(9));
+    const auto use_operators = [] {
+        for (int round = 0; round < 3; ++round) ::operator delete(::operator new(9));
+    };
+    const auto use_malloc = [] {
+        void* volatile made = std::malloc(11);
+        std::free(made);
+    };
+    use_operators();
+    std::atomic<int> step{0};
+    const auto wait_for = [&step](int wanted) {
+        while (step.load() != wanted) ::sched_yield();
+    };
+    std::thread other{[&] {
+        use_operators();
+        step = 1;
+        wait_for(2);
+        use_malloc();
+        step = 3;
+        wait_for(4);
+    }};
+    wait_for(1);
     allocscope::attach_hooks();
     take_rights(after);
     expect_same_pictures("attached for the first time");
-    const std::uint64_t seen = earlier.counts().allocations;
-    void* volatile made = std::malloc(11);
-    std::free(made);
-    expect_equal(earlier.counts().allocations - seen, 1, "malloc in a window that was open");
+    const allocscope::allocation_counts seen = earlier.counts();
+    use_malloc();
+    expect_equal(earlier.counts().allocations - seen.allocations, 1,
+                 "malloc in a window that was open");
+    step = 2;
+    wait_for(3);
+    expect_equal(earlier.counts().allocations - seen.allocations, 2, "malloc of another thread");
+    expect_equal(earlier.counts().frees - seen.frees, 2, "its free");
+    step = 4;
+    other.join();
     allocscope::detach_hooks();
     take_rights(after);
     expect_same_pictures("detached for the first time");

@@ -92,6 +92,21 @@ TEST_CASE("malloc family: what mallopt sets and mallinfo2 says are glibc's") {
     CHECK(end.exited_with(0));
 }
 
+TEST_CASE("malloc family: a large calloc that is a sample is zero where M_PERTURB fills blocks") {
+    if (!next_malloc::is_glibc()) return;
+    const child_end end = in_child([] {
+        constexpr std::size_t bytes = std::size_t{64} << 20U;  // straight from the kernel
+        mallopt(M_PERTURB, 0x33);
+        allocscope::scope window{"filled", sampling_with(4096)};
+        const auto* block = static_cast<const unsigned char*>(opaque(std::calloc(bytes, 1)));
+        const bool is_sample = reinterpret_cast<std::uintptr_t>(block) % 4096 == 0;
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < bytes; ++i) wrong += block[i] != 0 ? 1 : 0;
+        return is_sample && wrong == 0 ? 0 : 1;
+    });
+    CHECK(end.exited_with(0));
+}
+
 TEST_CASE("malloc family: a large calloc that is a sample takes no memory before it is written") {
     constexpr std::size_t bytes = std::size_t{1} << 30U;
     allocscope::scope window{"large", sampling_with(4096)};

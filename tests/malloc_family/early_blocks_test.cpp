@@ -54,6 +54,17 @@ TEST_CASE("early blocks: the functions of another allocator never get one") {
     CHECK(!detail::early.contains(block));
 }
 
+TEST_CASE("early blocks: one that cannot be resized stays, and stays remembered") {
+    void* block = nullptr;
+    while_choosing([&] { block = detail::first_malloc(10); });
+    std::memcpy(block, "123456789", 10);
+    CHECK(detail::chained_realloc(block, SIZE_MAX / 2 + 1) == nullptr);
+    CHECK(std::memcmp(block, "123456789", 10) == 0);
+    CHECK(detail::early.contains(block));
+    CHECK(detail::chained_realloc(block, 0) == nullptr);  // frees it
+    CHECK(!detail::early.contains(block));
+}
+
 TEST_CASE("early blocks: a name of 200 characters a hundred times is no more than there is room") {
     void* blocks[100] = {};
     int given = 0;

@@ -2,7 +2,7 @@
 it, run.py finds out."""
 import sys
 
-from mutant_list import ROOT, cannot_apply, header_named, mutant, mutated, read_list, sources_of
+from mutant_list import ROOT, cannot_apply, file_named, mutant, mutated, read_list, sources_of
 
 
 def self_test():
@@ -24,7 +24,7 @@ def main():
     mutants = read_list()
     for each in mutants:
         try:
-            path = header_named(ROOT / "include", each.file)
+            path = file_named(ROOT, each.file)
             text = path.read_text()
             if mutated(text, each) == text:
                 raise cannot_apply("it changes nothing")

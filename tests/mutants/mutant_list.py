@@ -1,4 +1,4 @@
-"""Reads mutants.toml and applies a mutant to a copy of the headers."""
+"""Reads mutants.toml and applies a mutant to a copy of the headers and the tools."""
 import dataclasses
 import pathlib
 import tomllib
@@ -38,11 +38,12 @@ def code_of(line):
     return line.split("  // ")[0].strip()
 
 
-def header_named(include, name):
-    """A header's file name is unique in the whole tree: it is found wherever its room is."""
-    found = list(pathlib.Path(include).rglob(name))
+def file_named(tree, name):
+    """The name of a file is unique in include/ and tools/: it is found wherever its room is."""
+    found = [path for folder in ("include", "tools")
+             for path in (pathlib.Path(tree) / folder).rglob(name)]
     if len(found) != 1:
-        raise cannot_apply(f"{len(found)} headers have the name {name}")
+        raise cannot_apply(f"{len(found)} files have the name {name}")
     return found[0]
 
 
@@ -63,10 +64,11 @@ def mutated(text, wanted):
     return "\n".join(lines)
 
 
-def apply(include, wanted):
-    """Changes the header below the folder `include`."""
-    path = header_named(include, wanted.file)
+def apply(tree, wanted):
+    """Changes the file below the folder `tree`; returns its path."""
+    path = file_named(tree, wanted.file)
     path.write_text(mutated(path.read_text(), wanted))
+    return path
 
 
 def sources_of(test, root=ROOT):
@@ -78,7 +80,7 @@ def sources_of(test, root=ROOT):
     if (folder / "main.cpp").exists():
         plugins = sorted(folder.glob("plugin_*.cpp"))
         return [path for path in sorted(folder.glob("*.cpp")) if path not in plugins], plugins
-    for name in (f"{topic}_test.cpp", f"{topic}.py", f"{topic}.cpp"):
+    for name in (f"{topic}_test.cpp", f"{topic}.py", f"{topic}.cpp", f"{topic}_test.py"):
         if (root / "tests" / group / name).exists():
             return [root / "tests" / group / name], []
     raise cannot_apply(f"there is no test {test}")

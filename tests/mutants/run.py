@@ -5,6 +5,9 @@ changed, the hooks and the tests that are named are compiled against the copy an
 has to fail, or come to no end. The same tests must pass with the headers as they are, built in the
 same way: -O1 for the hooks, and for process tests that do not ask for -O2. Half a minute each of
 processor time. The last line is "N killed, N survived"; exit code 0 only when all were killed.
+
+For tests of tools/ the command is built with the mutant: the sources that include a changed file of
+tools/, and after a change of a header only the library that the command loads into programs.
 """
 import argparse
 import concurrent.futures
@@ -18,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from mutant_list import ROOT, apply, cannot_apply, read_list, sources_of
@@ -45,12 +49,81 @@ def compile_object(source, include, target, *flags):
     return target
 
 
-class workshop:
-    """Builds and runs tests against one state of the headers."""
+class command:
+    """The program allocscope and its library, built from one state of the headers and the tools."""
 
-    def __init__(self, folder, include, doctest_main):
+    def __init__(self, folder, tree, original=None, changed=None):
+        self.folder = pathlib.Path(folder) / "command"
+        self.tree = pathlib.Path(tree)
+        self.original = original  # whose objects are good for sources without the changed file
+        self.changed = changed
+        self.program = self.folder / "allocscope"
+        self.library = self.folder / "liballocscope_preload.so"
+        self.objects = {}
+        self.lock = threading.Lock()
+
+    def build(self):
+        with self.lock:
+            if not self.folder.exists():
+                self.folder.mkdir()
+                self.build_library()
+                self.build_program()
+        return self
+
+    def concerns(self, source, seen):
+        """Whether the source is the changed file, or includes it."""
+        if source.name == self.changed.name:
+            return True
+        for name in re.findall(r'#include "([^"]+)"', source.read_text()):
+            included = source.parent / name
+            if included.exists() and included.name not in seen:
+                seen.add(included.name)
+                if self.concerns(included, seen):
+                    return True
+        return False
+
+    def build_library(self):
+        source = self.tree / "tools/preload/preload.cpp"
+        is_same = self.original and "tools" in self.changed.parts and \
+            not self.concerns(source, set())
+        if is_same:
+            shutil.copy(self.original.library, self.library)
+            return
+        built = compile_object(source, self.tree / "include", self.folder / "preload.o", "-O2",
+                               "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
+                               '-DALLOCSCOPE_PROGRAM_FOLDER="."')
+        self.link(self.library, [built], "-shared", "-nodefaultlibs", "-lc",
+                  f"-Wl,--version-script={self.tree / 'tools/preload/exported_symbols.map'}")
+
+    def object_of(self, source):
+        if self.original and not ("tools" in self.changed.parts and self.concerns(source, set())):
+            return self.original.objects[source.stem]
+        return compile_object(source, self.tree / "include", self.folder / f"{source.stem}.o",
+                              "-O0", '-DALLOCSCOPE_LIBRARY_FOLDER="."')
+
+    def build_program(self):
+        sources = [each for each in sorted((self.tree / "tools").rglob("*.cpp"))
+                   if each.parent.name != "preload"]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            built = list(pool.map(self.object_of, sources))
+        self.objects = {source.stem: made for source, made in zip(sources, built)}
+        self.link(self.program, built, *LIBRARIES)
+
+    @staticmethod
+    def link(target, inputs, *flags):
+        done = subprocess.run([COMPILER, *map(str, inputs), "-o", str(target), *flags],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise build_failed(done.stderr[:2000])
+
+
+class workshop:
+    """Builds and runs tests against one state of the headers and the tools."""
+
+    def __init__(self, folder, tree, doctest_main, original=None, changed=None):
         self.folder = pathlib.Path(folder)
-        self.include = include
+        self.include = pathlib.Path(tree) / "include"
+        self.command = command(folder, tree, original and original.command, changed)
         self.doctest_main = doctest_main
         self.hooks = {}
 
@@ -64,6 +137,8 @@ class workshop:
         sources, plugins = sources_of(test)
         folder = self.folder / test.replace("/", "_")
         folder.mkdir()
+        if test.startswith("tools/"):
+            return self.told_the_command(sources[0], folder)
         if sources[0].suffix == ".py":
             return self.wrapped(sources[0], folder)
         rule = sources[0].parent / "CMakeLists.txt"
@@ -92,13 +167,25 @@ class workshop:
             raise build_failed(done.stderr[:2000])
         return program
 
+    def told_the_command(self, script, folder):
+        """A test of the command. The first lines of such a script say its arguments."""
+        built = self.command.build()
+        known = {"PROGRAM": built.program, "ALLOCSCOPE": built.program,
+                 "LIBRARY": built.library, "COMPILER": COMPILER}
+        usage = re.search(rf"{script.name}((?: [A-Z]+)+)", script.read_text())
+        return self.script_for([script, *(known[word] for word in usage[1].split())], folder)
+
     def wrapped(self, script, folder):
-        program = folder / "program"
-        words = [sys.executable, script]
         if "COMPILER FLAGS... -- OBJECTS..." in script.read_text().partition("\n")[0]:
-            words += [COMPILER, "-std=c++17", f"-I{self.include}", "--", self.hooks_object()]
-        else:
-            words += ["--include", self.include, "--work", folder / "work", "--compiler", COMPILER]
+            return self.script_for([script, COMPILER, "-std=c++17", f"-I{self.include}", "--",
+                                    self.hooks_object()], folder)
+        return self.script_for([script, "--include", self.include, "--work", folder / "work",
+                                "--compiler", COMPILER], folder)
+
+    @staticmethod
+    def script_for(arguments, folder):
+        program = folder / "program"
+        words = [sys.executable, *arguments]
         program.write_text("#!/bin/sh\nexec " + shlex.join(map(str, words)) + "\n")
         program.chmod(0o755)
         return program
@@ -124,18 +211,19 @@ class workshop:
 class judge:
     def __init__(self, work):
         self.work = pathlib.Path(work)
-        self.include = ROOT / "include"
+        self.unchanged = None
         self.doctest_main = self.work / "doctest_main.o"
         self.usual_seconds = {}
 
     def check_unchanged(self, tests, jobs):
         """The tests that do not pass with the headers as they are."""
-        compile_object(ROOT / "tests/support/doctest_main.cpp", self.include, self.doctest_main,
-                       "-O0")
+        compile_object(ROOT / "tests/support/doctest_main.cpp", ROOT / "include",
+                       self.doctest_main, "-O0")
         folder = self.work / "unchanged"
         folder.mkdir()
-        place = workshop(folder, self.include, self.doctest_main)
-        place.hooks_object()
+        place = self.unchanged = workshop(folder, ROOT, self.doctest_main)
+        if any(not test.startswith("tools/") for test in tests):
+            place.hooks_object()
         failures = []
 
         def one(test):
@@ -150,11 +238,11 @@ class judge:
     def try_mutant(self, number, each):
         """(is killed, text for the table)"""
         folder = self.work / f"mutant_{number}"
-        include = folder / "include"
-        shutil.copytree(self.include, include)
+        for part in ("include", "tools"):
+            shutil.copytree(ROOT / part, folder / part)
         try:
-            apply(include, each)
-            place = workshop(folder, include, self.doctest_main)
+            changed = apply(folder, each).relative_to(folder)
+            place = workshop(folder, folder, self.doctest_main, self.unchanged, changed)
             for test in each.tests:
                 program = place.build(test)
                 limit = LEAST_SECONDS + 10 * self.usual_seconds[test]
@@ -201,7 +289,7 @@ def main():
             print("\n".join(failures))
             return 1
         print(f"-- {len(mutants)} mutants, {arguments.jobs} at a time\n"
-              "| mutant | header | killed by |\n|---|---|---|", flush=True)
+              "| mutant | file | killed by |\n|---|---|---|", flush=True)
         killed = 0
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             results = pool.map(lambda pair: bench.try_mutant(*pair), enumerate(mutants))

@@ -59,7 +59,7 @@ def resolve(command):
     if words[0].startswith("./"):
         return words
     found = shutil.which(words[0], path=PATH)
-    if found is None and words[0].startswith("cc1"):
+    if found is None:  # cc1 and its like
         asked = subprocess.run(["gcc", f"-print-prog-name={words[0]}"], capture_output=True,
                                text=True)
         found = shutil.which(asked.stdout.strip())

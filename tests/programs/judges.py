@@ -38,6 +38,16 @@ class cannot_judge(Exception):
     pass
 
 
+def watched(variables):
+    """The variables for a program. If tests/no_alloc/shadow.py watches this process, it watches the
+    program, too."""
+    if "ALLOCSCOPE_SHADOW" not in os.environ:
+        return variables
+    libraries = [variables.get("LD_PRELOAD"), os.environ["LD_PRELOAD"]]
+    return {**variables, "ALLOCSCOPE_SHADOW": os.environ["ALLOCSCOPE_SHADOW"],
+            "LD_PRELOAD": ":".join(filter(None, libraries))}
+
+
 class result:
     """What one run showed. counts: the three numbers in the order of NAMES, or None; rounded: how
     much more operator new of libstdc++ asked malloc for than it was asked for."""

@@ -29,7 +29,7 @@ import tempfile
 import tomllib
 
 import inputs
-from judges import HERE, PATH, find_allocscope, judges, quiet_child
+from judges import HERE, PATH, find_allocscope, judges, quiet_child, watched
 
 SECONDS = 120
 MOST_BARE_RUNS = 4
@@ -142,8 +142,14 @@ class stage:
         text = text.replace("{bin}", str(self.programs))
         return re.sub(r"\{library ([\w.]+)\}", lambda found: library(found[1]), text)
 
+    @staticmethod
+    def program_of(command):
+        """The program, if it is to be found along PATH."""
+        words = shlex.split(command.get("command", ""))[:1]
+        return [word for word in words if "/" not in word]
+
     def prepare(self, command):
-        for name in command.get("needs", []):
+        for name in [*command.get("needs", []), *self.program_of(command)]:
             if not shutil.which(name, path=PATH):
                 raise left_out(f"{name} is not installed")
         shutil.rmtree(self.place, ignore_errors=True)
@@ -158,8 +164,8 @@ class stage:
             inputs.set_times(self.prepared)
 
     def environment(self, more):
-        return {"PATH": PATH, "LC_ALL": "C", "TZ": "UTC", "HOME": str(self.place),
-                **{name: self.filled(value) for name, value in more.items()}}
+        return watched({"PATH": PATH, "LC_ALL": "C", "TZ": "UTC", "HOME": str(self.place),
+                        **{name: self.filled(value) for name, value in more.items()}})
 
     def run(self, command, prefix=(), preload=None):
         inputs.restore(self.place, self.prepared)

@@ -537,10 +537,44 @@ def counts_objects_of_any_allocator(recorder, folder):
     with_heap.says([with_heap.program("refused", ASKS_FOR_OBJECTS, stays)], stays)
 
 
+SHOWS_ITS_MAPPINGS = r"""
+#include <cstdio>
+#include <cstring>
+int main() {
+    std::FILE* maps = std::fopen("/proc/self/maps", "r");
+    char line[4096];
+    while (std::fgets(line, sizeof line, maps) != nullptr) {
+        if (std::strstr(line, "/libheap.so") != nullptr) std::puts(std::strchr(line, ' ') + 1);
+    }
+    int* volatile made = new int;
+    delete made;
+}
+"""
+
+
+def protects_what_it_has_written(recorder, folder):
+    """The table of symbols of the allocator is read-only again."""
+    with_heap = Operators(recorder, folder)
+    program = with_heap.program("mappings", SHOWS_ITS_MAPPINGS,
+                                with_heap.library("heap", "-DWITH_OPERATORS"))
+    with_heap.expect([program], 1, bytes_each=4)
+
+    def allowed(*before):
+        lines = subprocess.run([*before, program], capture_output=True, text=True, timeout=60,
+                               check=True).stdout.split("\n")
+        each = [line.split()[0] for line in lines if line]
+        return [one for at, one in enumerate(each) if each[at - 1:at] != [one]]
+
+    alone = allowed()
+    assert "r--p" in alone and "rw-p" in alone, alone
+    assert allowed(PROGRAM, "run", "--summary", "--") == alone
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
         counts_objects_of_any_allocator(recorder, folder)
+        protects_what_it_has_written(recorder, folder)
         counts_objects_of_known_allocators(recorder, folder)
 
 

@@ -61,6 +61,10 @@ def hands_over_to_the_command():
         seen = re.search("^LD_PRELOAD=(.*)$", done.stdout, re.MULTILINE)[1]
         assert seen.count(name) == 1 and ("libdl" in value) == seen.endswith(
             f"{name}:libpthread.so.0:libdl.so.2"), seen
+    # The command itself is not started anew, as it would be for ever with /etc/ld.so.preload.
+    done = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True,
+                          timeout=60, env=environment)
+    assert done.stdout.startswith("allocscope ") and done.stderr == "", done
     with tempfile.TemporaryDirectory() as folder:
         lonely = shutil.copy(LIBRARY, folder)
         environment["LD_PRELOAD"] = lonely

@@ -90,6 +90,7 @@ def draws_a_live_view(recorder, program):
     os.write(terminal, b"q")
     wait_for(b"\x1b[?1049l")
     wait_for(b"bytes alive")  # the line of progress: the program goes on
+    assert termios.tcgetattr(terminal)[3] & termios.ECHO, "what is typed is not shown any more"
     assert view.poll() is None
     view.send_signal(signal.SIGTERM)
     wait_for(b"allocations, ")  # the summary, on the screen of before
@@ -142,9 +143,66 @@ def passes_signals_on(recorder, program):
         path.unlink()
 
 
+def passes_no_signal_of_the_terminal_on(folder):
+    """Ctrl-C reaches the program from the kernel, as it does alone, and not once more from here."""
+    source = r"""
+        #include <csignal>
+        #include <cstdio>
+        #include <unistd.h>
+        static volatile sig_atomic_t seen = 0;
+        int main() {
+            signal(SIGINT, [](int) { seen = seen + 1; });
+            puts("ready");
+            fflush(stdout);
+            while (seen == 0) usleep(1000);
+            puts("interrupted");
+            fflush(stdout);
+            usleep(500000);
+            printf("%d times\n", int{seen});
+        }"""
+    program = compiled(folder, "interrupted", source, COMPILER)
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(PROGRAM, [PROGRAM, "run", "--summary", "--", str(program)])
+    seen = b""
+
+    def wait_for(wanted):
+        nonlocal seen
+        while wanted not in seen:
+            assert select.select([terminal], [], [], 60)[0], seen
+            seen += os.read(terminal, 65536)
+
+    wait_for(b"ready")
+    os.kill(child, signal.SIGSTOP)  # so that two signals cannot become one
+    os.write(terminal, b"\x03")
+    wait_for(b"interrupted")
+    os.kill(child, signal.SIGCONT)
+    wait_for(b"times")
+    assert b"1 times" in seen, seen
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(terminal)
+
+
+def knows_the_end_of_a_child_that_is_ignored():
+    """Who starts the command may ignore SIGCHLD. The program inherits that, and the command still
+    learns how the program ends."""
+    words = ["grep", "-hs", "SigIgn", "/proc/self/status", "/no/such/file"]
+
+    def ignored(*before):
+        done = subprocess.run([*before, *words], capture_output=True, text=True, timeout=60,
+                              check=False, preexec_fn=lambda: signal.signal(signal.SIGCHLD,
+                                                                            signal.SIG_IGN))
+        assert done.returncode == 2, done
+        return int(done.stdout.split()[1], 16)
+
+    alone = ignored()
+    assert alone >> (signal.SIGCHLD - 1) & 1, alone
+    assert ignored(PROGRAM, "run", "--summary", "--") == alone
+
+
 def reports_while_it_runs(recorder, program):
     path = recorder.folder / "now.txt"
-    with subprocess.Popen([PROGRAM, "run", "--on-signal", "SIGUSR1", "--output", path, "--",
+    with subprocess.Popen([PROGRAM, "run", "--on-signal", "USR1", "--output", path, "--",
                            program, "wait"]) as started:
         wait_for_child(started.pid)
         assert not path.exists()
@@ -312,6 +370,8 @@ def main():
         draws_a_live_view(recorder, program)
         fits_the_terminal(recorder, program)
         passes_signals_on(recorder, program)
+        passes_no_signal_of_the_terminal_on(folder)
+        knows_the_end_of_a_child_that_is_ignored()
         reports_while_it_runs(recorder, program)
         names_threads(recorder, folder)
         stops_a_report(["python3", "-c", "pass"])

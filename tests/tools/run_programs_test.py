@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from recorded_programs import WITHOUT_CXX, Recorder, compiled, keeps, totals
 
@@ -137,6 +138,28 @@ def children(recorder, folder):
     assert sorted(set(names)) == ["ls", "sh", "wc"], names
 
 
+def forgets_ended_children(folder):
+    """While the program goes on, the recordings of children that were reported take no memory."""
+    script = 'echo; read go; i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i+1)); done; echo; read e'
+    with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--output",
+                           pathlib.Path(folder) / "ended-%n-%p.json", "--", "sh", "-c", script],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        assert started.stdout.readline() == b"\n"
+        recording, = (each for each in pathlib.Path(f"/proc/{started.pid}/fd").iterdir()
+                      if "/memfd:allocscope" in os.readlink(each))
+        own = recording.stat().st_blocks
+        started.stdin.write(b"\n")
+        started.stdin.flush()
+        assert started.stdout.readline() == b"\n"
+        for _ in range(3000):
+            taken = recording.stat().st_blocks
+            if taken < 10 * own:
+                break
+            time.sleep(0.02)
+        started.communicate(b"\n")
+        assert own > 0 and taken < 10 * own, (own, taken)
+
+
 def has_the_name_that_was_typed(recorder, folder):
     """Not that of the file behind a link, nor a title that a child has written over it."""
     source = r"""
@@ -173,16 +196,16 @@ def says_what_goes_on(recorder, folder):
     """A daemon outlives the program that started it, and so the command. A zombie does not."""
     source = r"""
         #include <cstdlib>
+        #include <sys/wait.h>
         #include <unistd.h>
         int main(int count, char**) {
-            int ends[2], watched[2];
-            if (pipe(ends) != 0 || pipe(watched) != 0) return 1;
+            int ends[2];
+            if (pipe(ends) != 0) return 1;
             char done = 0;
             if (fork() == 0) {
                 malloc(7);
                 if (write(ends[1], &done, 1) != 1) return 1;
-                close(watched[1]);
-                // Goes on until the test closes its end of stdin; a zombie has ended before.
+                // Goes on until the test closes its end of stdin.
                 close(1);  // recorder.run() reads until nobody has these open
                 close(2);
                 if (count > 1) while (read(0, &done, 1) > 0) {}
@@ -190,10 +213,8 @@ def says_what_goes_on(recorder, folder):
             }
             malloc(11);
             if (read(ends[0], &done, 1) != 1) return 1;
-            if (count == 1) {
-                close(watched[1]);
-                while (read(watched[0], &done, 1) > 0) {}
-            }
+            siginfo_t ended;  // the child becomes a zombie, and stays one
+            if (count == 1 && waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0) return 1;
         }"""
     program = compiled(folder, "outlived", source, COMPILER, *WITHOUT_CXX)
     end, held = os.pipe()
@@ -311,6 +332,7 @@ def main():
         streams_and_environment_stay(recorder)
         takes_few_addresses(recorder, program)
         children(recorder, folder)
+        forgets_ended_children(folder)
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
         killed_before_they_began(recorder, folder)

@@ -53,6 +53,8 @@ def says_what_is_wrong(program):
     refuses(["--sample-bytes", "--", program], "--sample-bytes needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
+    for record in ("sampled", "counters"):
+        refuses(["--details", "--record", record, program], "--details needs every allocation")
     refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",
             ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
@@ -114,6 +116,9 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     fixed = compiled(folder, "fixed", "int main() { return 5; }", COMPILER, "-static")
     done = recorder.run([fixed], code=5)
     assert "is statically linked" in done.stderr, done.stderr
+    # An empty word in PATH is the folder in which the command was called.
+    done = recorder.run([fixed.name], code=5, cwd=folder, env={**os.environ, "PATH": ":/usr/bin"})
+    assert "is statically linked" in done.stderr, done.stderr
     # What counts is the file that is executed, not the name that it is given.
     done = recorder.run([program], "--executable", fixed, code=5)
     assert f'"{fixed}" is statically linked' in done.stderr, done.stderr
@@ -125,6 +130,10 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     own_malloc = compiled(folder, "checked", "int main() { return 6; }", COMPILER,
                           "-fsanitize=address")
     assert "AddressSanitizer" in recorder.run([own_malloc], code=6).stderr
+    for flag, name in (("thread", "ThreadSanitizer"), ("leak", "LeakSanitizer")):
+        made = compiled(folder, f"checked_{flag}", "int main() { return 6; }", COMPILER,
+                        f"-fsanitize={flag}")
+        assert name in recorder.run([made], code=6).stderr, name
     # The name of musl's loader, behind which is the loader that this system has.
     loader = pathlib.Path(folder) / "ld-musl-x86_64.so.1"
     loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
@@ -177,36 +186,46 @@ def counts_children_that_it_cannot_record(recorder, folder):
     assert "2 forked children were not recorded: " in done.stderr, done.stderr
 
 
-def refuses_a_loop_of_threads(recorder, folder):
-    """A program that writes nonsense over its list of threads; it is read while it runs, too."""
-    source = r"""
-        #include <allocscope/state/recording_head.hpp>
-        #include <cstdio>
-        #include <cstring>
-        #include <unistd.h>
-        int main() {
-            using namespace allocscope::detail;
-            std::FILE* maps = std::fopen("/proc/self/maps", "r");
-            char line[512];
-            unsigned long begin = 0;
-            unsigned long offset = 0;
-            while (offset != first_segment && std::fgets(line, sizeof line, maps) != nullptr) {
-                if (std::strstr(line, "/memfd:allocscope") == nullptr) continue;
-                std::sscanf(line, "%lx-%*x %*s %lx", &begin, &offset);
-            }
-            if (offset != first_segment) return 1;
-            auto* copy = reinterpret_cast<process_state*>(begin + process_offset);
-            thread_state* state = copy->threads.load();
-            state->is_taken.store(false);
-            state->next_state = state;
-            usleep(300000);
-            _exit(5);
-        }"""
+DAMAGES_ITS_RECORDING = r"""
+#include <allocscope/state/recording_head.hpp>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+int main(int, char** argv) {
+    using namespace allocscope::detail;
+    std::FILE* maps = std::fopen("/proc/self/maps", "r");
+    char line[512];
+    unsigned long begin = 0;
+    unsigned long offset = 0;
+    while (offset != first_segment && std::fgets(line, sizeof line, maps) != nullptr) {
+        if (std::strstr(line, "/memfd:allocscope") == nullptr) continue;
+        std::sscanf(line, "%lx-%*x %*s %lx", &begin, &offset);
+    }
+    if (offset != first_segment) return 1;
+    auto* copy = reinterpret_cast<process_state*>(begin + process_offset);
+    if (std::strcmp(argv[1], "threads") == 0) {
+        thread_state* state = copy->threads.load();
+        state->is_taken.store(false);
+        state->next_state = state;
+    } else {
+        reinterpret_cast<recording_head*>(begin)->next.store(begin + (1UL << 45U));
+    }
+    usleep(300000);
+    _exit(5);
+}
+"""
+
+
+def reads_nothing_that_was_damaged(recorder, folder):
+    """A program that writes nonsense over its list of threads, or over the head of its recording;
+    it is read while it runs, too."""
     headers = pathlib.Path(__file__).resolve().parents[2] / "include"
-    program = compiled(folder, "loops", source, COMPILER, "-I", headers)
-    for options in ([], ["--every", "0.1"]):
-        done = recorder.run([program], *options, code=5)
-        assert "loops: the recording is damaged: its list of threads has a loop" in done.stderr
+    program = compiled(folder, "damages", DAMAGES_ITS_RECORDING, COMPILER, "-I", headers)
+    for what, told in (("threads", "its list of threads has a loop"),
+                       ("head", "its head names addresses outside of it")):
+        for options in ([], ["--every", "0.1"]):
+            done = recorder.run([program, what], *options, code=5)
+            assert f"damages: the recording is damaged: {told}" in done.stderr, done.stderr
 
 
 def main():
@@ -220,7 +239,7 @@ def main():
         says_that_nothing_can_be_loaded(recorder, folder, program)
         scripts_of_scripts(recorder, recorder.folder)
         counts_children_that_it_cannot_record(recorder, folder)
-        refuses_a_loop_of_threads(recorder, folder)
+        reads_nothing_that_was_damaged(recorder, folder)
 
 
 main()

@@ -512,6 +512,8 @@ def refuses(show, folder, old):
     assert '--rows is "-1"; it must be a whole number' in show("show", "--rows=-1", old, code=2)
     assert '--min-bytes is "5TB"; it must be a whole number, such as 4096, 64K, 10MiB' in \
         show("show", "--min-bytes", "5TB", old, code=2)
+    for beyond in ("16777216T", "18446744073709551616"):
+        assert "it must be a whole number" in show("show", "--min-bytes", beyond, old, code=2)
     assert "--rows needs a value" in show("show", old, "--rows", code=2)
     for option in (["--tree"], ["--callers"], ["--frames", "2"]):
         assert "a histogram has no trees" in show("histogram", *option, old, code=2)
@@ -568,8 +570,10 @@ def keeps_a_time_series(recorder, show, folder):
     recorder.run(["/bin/sh", "-c", "sleep 0.5"], "--every", "0.05", "--output", path)
     written = folder / "series.json"
     show("convert", path, written)
-    moments = json.loads(written.read_text())["moments"]
+    document = json.loads(written.read_text())
+    moments = document["moments"]
     assert len(moments) >= 4, moments
+    assert moments[-1]["at_ns"] == document["duration_ns"], document
     times = [moment["at_ns"] for moment in moments]
     assert times == sorted(times), times
     assert moments[-1]["allocations"] > 0, moments

@@ -14,6 +14,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/entry_types.hpp>
 
 #include <cstdint>  // uint64_t

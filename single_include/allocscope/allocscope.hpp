@@ -26393,8 +26393,7 @@ public:
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
-        const bool is_alias = file_.is_template_alias(word);
-        if (is_alias && (!headers_.empty() || is_class_template(word))) return {};
+        if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);

@@ -242,6 +242,9 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
                                                                       "namespace)::hidden"
                                                                     : "";
                 return allocscope::plain::text{whole};
+            },
+            [](void*, allocscope::plain::text name) {
+                return allocscope::plain::text{name == "left" ? "other::left" : ""};
             }};
         allocscope::symbolize::read_names names{memory};
         const auto type = type_from_source(names, frame, sources, knowledge);
@@ -257,6 +260,12 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
     CHECK(type_of("new node;", "main") == "node");  // by a using-directive, say
     CHECK(type_of("new twice;", "shop::load()") == "twice");
     CHECK(type_of("new shop::node;", "shop::load()") == "shop::node");
+    // The only described type with the name, if the file declares none in a scope around the place
+    CHECK(type_of("new left;", "shop::load()") == "other::left");
+    CHECK(type_of("namespace shop { struct left {}; void load() { new left; } }", "shop::load()") ==
+          "left");
+    CHECK(type_of("namespace sh { struct left {}; } void load() { new left; }", "load()") ==
+          "other::left");
 }
 
 TEST_CASE("type_from_source: an alias for the type of an expression is not taken for a class") {

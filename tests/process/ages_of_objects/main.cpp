@@ -374,7 +374,7 @@ void marks_while_threads_allocate() {
     std::atomic<std::size_t> done{0};
     std::vector<char*> kept[worker_count];
     std::vector<bounds> births[worker_count];
-    const std::size_t count = scaled(20000, 200000);
+    const auto count = static_cast<std::size_t>(scaled(20000, 200000));
     for (std::size_t i = 0; i < worker_count; ++i) {
         kept[i].reserve(count);
         births[i].reserve(count);

@@ -104,7 +104,8 @@ std::string why_not_by_sanitizer(const std::string& names) {
     const char* const marks[][2] = {
         {"libasan.so", "AddressSanitizer"}, {"__asan_init", "AddressSanitizer"},
         {"libtsan.so", "ThreadSanitizer"},  {"__tsan_init", "ThreadSanitizer"},
-        {"__msan_init", "MemorySanitizer"}, {"liblsan.so", "LeakSanitizer"}};
+        {"__msan_init", "MemorySanitizer"}, {"liblsan.so", "LeakSanitizer"},
+        {"__lsan_init", "LeakSanitizer"}};
     for (const auto& mark : marks) {
         if (names.find(std::string(1, '\0') + mark[0]) == std::string::npos) continue;
         return std::string{"is compiled with "} + mark[1] +

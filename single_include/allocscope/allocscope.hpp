@@ -26771,7 +26771,7 @@ public:
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
         if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
-        if (is_standard_class(own) || file_.is_at(name, "typename")) return true;
+        if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
@@ -26932,9 +26932,9 @@ private:
                spelling_.is_type_or_namespace(word);
     }
 
-    bool is_standard_class(text own) const {
+    bool is_of_standard_library(text own) const {
         return file_.is_at(expression_.type_begin, "std") &&
-               (type_spelling::is_standard_template(own) || is_listed(own, "string wstring"));
+               (type_spelling::is_standard_template(own) || type_spelling::is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show

@@ -14,16 +14,15 @@
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 #define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
-#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/default_arguments.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
@@ -97,7 +96,7 @@ public:
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
         if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
-        if (is_standard_class(own) || file_.is_at(name, "typename")) return true;
+        if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
@@ -258,9 +257,9 @@ private:
                spelling_.is_type_or_namespace(word);
     }
 
-    bool is_standard_class(text own) const {
+    bool is_of_standard_library(text own) const {
         return file_.is_at(expression_.type_begin, "std") &&
-               (type_spelling::is_standard_template(own) || is_listed(own, "string wstring"));
+               (type_spelling::is_standard_template(own) || type_spelling::is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show

@@ -15,7 +15,7 @@
 
 #include <allocscope/base/compiler.hpp>
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -113,6 +113,6 @@ ALLOCSCOPE_FAST_PATH void atomic_thread_fence(memory_order order) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_BASE_ATOMIC_HPP

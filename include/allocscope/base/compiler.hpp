@@ -13,17 +13,19 @@
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
-// ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END replace ALLOCSCOPE_NAMESPACE_BEGIN and _END around
-// code that runs a few times for each report. That code is compiled without optimisation, in a
-// fifth of the time, whatever the program is compiled with: docs/decisions/0011. This holds only
-// for our own code; templates of the standard library that it uses are compiled as everywhere else.
-// clang++ writes no debug information for it: a debugger shows the names of these functions, but
-// not their lines. Three more grades lie between COLD and the hooks:
+// Five grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their own.
+// The colder a grade, the less time its compilation takes (docs/decisions/0011). This holds only for
+// our own code; templates of the standard library that it uses are compiled as everywhere else.
 //
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
 //     WARM   -O1; -O as given, clang++    the sums of windows, and the hot loops of naming
+//     HOT    -O as given                  what an allocation runs through
+//
+// clang++ writes no debug information for any of them: a debugger shows the names of these functions,
+// but not their lines. A function of a region is not declared outside it: clang++ 14 crashes if it
+// has met a call of the function before it learns that there is no debug information for it.
 //
 // With _FORTIFY_SOURCE (the default of some distributions) g++ compiles COLD as COOL: the C library
 // then checks calls like open() in functions that compile only where constants are folded.
@@ -63,21 +65,24 @@
 #endif
 
 #if defined(__clang__)
-    #define ALLOCSCOPE_COLD_BEGIN                                                               \
-        _Pragma("clang optimize off") _Pragma(                                                  \
+    #define ALLOCSCOPE_HOT_BEGIN                                                                \
+        _Pragma(                                                                                \
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
             ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END \
-        ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop") _Pragma("clang optimize on")
+    #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop")
+    #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_HOT_END _Pragma("clang optimize on")
     #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
     #define ALLOCSCOPE_COOL_END ALLOCSCOPE_COLD_END
     #define ALLOCSCOPE_RARE_BEGIN                                                      \
         _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)") \
-            ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_RARE_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop")
-    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
+            ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
+    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
 #else
+    #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
     #if defined(__OPTIMIZE__)
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN

@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -69,6 +69,6 @@ ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP

@@ -17,7 +17,7 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -33,6 +33,6 @@ ALLOCSCOPE_FAST_PATH T own_value(const atomic<T>& variable) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_BASE_OWN_VALUE_HPP

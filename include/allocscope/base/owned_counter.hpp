@@ -21,7 +21,7 @@
 
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -56,6 +56,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_BASE_OWNED_COUNTER_HPP

@@ -16,7 +16,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -69,6 +69,6 @@ ALLOCSCOPE_FAST_PATH two_words equal_halves(two_words first, two_words second) n
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_BASE_TWO_WORDS_HPP

@@ -29,7 +29,7 @@
 #include <dlfcn.h>  // dlsym
 #include <link.h>   // dl_iterate_phdr
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 // What attach_hooks() did. A word is memory through which a module calls one of the functions, or a
 // variable whose initial value is the address of one.
@@ -168,6 +168,6 @@ inline bool detach_hooks() noexcept {
     return was_attached;
 }
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_ATTACH_HOOKS_HPP

@@ -40,7 +40,7 @@
     #define ALLOCSCOPE_PRIVATE_LAST_ACT return
 #endif
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -134,6 +134,6 @@ inline void find_attached_functions() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP

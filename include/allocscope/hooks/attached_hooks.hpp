@@ -36,7 +36,7 @@
 #include <link.h>      // dl_iterate_phdr, dl_phdr_info
 #include <sys/auxv.h>  // getauxval
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -304,6 +304,6 @@ inline void look_for_modules_now() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP

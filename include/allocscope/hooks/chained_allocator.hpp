@@ -23,7 +23,7 @@
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -121,6 +121,6 @@ inline std::size_t replaced_malloc_usable_size(void* block) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP

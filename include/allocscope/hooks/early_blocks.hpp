@@ -31,7 +31,7 @@ void __libc_free(void* block) noexcept;
 void* __libc_memalign(std::size_t alignment, std::size_t bytes) noexcept;
 }
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -137,6 +137,6 @@ inline std::size_t early_malloc_usable_size(void* block) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP

@@ -34,7 +34,7 @@
 #include <cstdint>  // uint64_t, uintptr_t
 #include <cstring>  // memcmp, memcpy, memset
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -450,6 +450,6 @@ ALLOCSCOPE_FAST_PATH void hooked_free_aligned_sized(void* block, std::size_t,
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP

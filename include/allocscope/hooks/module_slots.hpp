@@ -26,7 +26,7 @@
 #include <link.h>      // dl_phdr_info
 #include <sys/mman.h>  // mprotect
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -226,6 +226,6 @@ inline bool is_named(const module_slot& slot, const char* name) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP

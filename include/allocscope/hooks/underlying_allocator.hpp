@@ -34,7 +34,7 @@
 #include <dlfcn.h>  // dlsym, dlvsym, dladdr, dladdr1
 #include <elf.h>    // Elf64_Sym, SHN_UNDEF
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -232,6 +232,6 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP

@@ -22,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -130,6 +130,6 @@ inline int unready_posix_memalign(void** place, std::size_t alignment, std::size
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP

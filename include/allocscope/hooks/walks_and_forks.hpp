@@ -31,7 +31,7 @@
 #include <pthread.h>  // pthread_atfork
 #include <unistd.h>   // getpid
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -159,6 +159,6 @@ ALLOCSCOPE_HIDDEN inline const bool are_walks_prepared = prepare_walks_for_forks
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP

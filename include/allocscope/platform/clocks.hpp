@@ -15,7 +15,7 @@
 
 #include <time.h>  // clock_gettime
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -39,6 +39,6 @@ ALLOCSCOPE_FAST_PATH std::int64_t unix_time_ns() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CLOCKS_HPP

@@ -24,7 +24,7 @@
 #include <sys/uio.h>    // process_vm_readv
 #include <unistd.h>     // close, pread
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -112,6 +112,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGES_OF_PROCESS_HPP

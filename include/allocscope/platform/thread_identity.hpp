@@ -22,7 +22,7 @@
 #include <time.h>         // clockid_t
 #include <unistd.h>       // getpid, syscall
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -48,6 +48,6 @@ ALLOCSCOPE_FAST_PATH bool is_thread_gone(std::int32_t id) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP

@@ -33,7 +33,7 @@
 
 #include <cstdint>  // uint32_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -387,6 +387,6 @@ ALLOCSCOPE_FAST_PATH std::uint32_t find_cohort(thread_state& thread, std::uintpt
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP

@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -65,6 +65,6 @@ inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept 
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_RECORD_ENTER_HOOK_HPP

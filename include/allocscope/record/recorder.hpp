@@ -33,7 +33,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -340,6 +340,6 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcep
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_RECORD_RECORDER_HPP

@@ -30,7 +30,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -131,6 +131,6 @@ ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP

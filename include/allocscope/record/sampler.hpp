@@ -36,7 +36,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -138,6 +138,6 @@ inline void on_decided(draw drawn, void* block, std::uint64_t bytes,
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_RECORD_SAMPLER_HPP

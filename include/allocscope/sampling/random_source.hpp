@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -45,6 +45,6 @@ struct random_source {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP

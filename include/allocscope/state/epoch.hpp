@@ -20,7 +20,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -40,6 +40,6 @@ struct alignas(64) epoch {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP

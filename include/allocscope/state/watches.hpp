@@ -22,7 +22,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -124,6 +124,6 @@ inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_STATE_WATCHES_HPP

@@ -21,7 +21,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -68,6 +68,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP

@@ -40,7 +40,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -275,6 +275,6 @@ constexpr std::size_t sampled_alignment = std::size_t{1} << 12U;
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP

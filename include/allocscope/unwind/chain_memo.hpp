@@ -53,7 +53,7 @@
 #include <cstdint>  // uint32_t, uintptr_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -395,6 +395,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP

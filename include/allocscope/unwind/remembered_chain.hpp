@@ -19,7 +19,7 @@
 
 #include <cstdint>  // uint16_t ... uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -111,6 +111,6 @@ ALLOCSCOPE_NOINLINE bool has_same_modules(remembered_chain& chain) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP

@@ -41,7 +41,7 @@
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -368,6 +368,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_STACK_WALK_HPP

@@ -13,9 +13,9 @@
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
-// Five grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their own.
-// The colder a grade, the less time its compilation takes (docs/decisions/0011). This holds only for
-// our own code; templates of the standard library that it uses are compiled as everywhere else.
+// Five grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their
+// own. The colder a grade, the less time its compilation takes (docs/decisions/0011). This holds
+// only for our own code; templates of the standard library are compiled as everywhere else.
 //
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
@@ -23,9 +23,9 @@
 //     WARM   -O1; -O as given, clang++    the sums of windows, and the hot loops of naming
 //     HOT    -O as given                  what an allocation runs through
 //
-// clang++ writes no debug information for any of them: a debugger shows the names of these functions,
-// but not their lines. A function of a region is not declared outside it: clang++ 14 crashes if it
-// has met a call of the function before it learns that there is no debug information for it.
+// clang++ writes no debug information for any of them: a debugger shows the names of these
+// functions, but not their lines. A function of a region is not declared outside it: clang++ 14
+// crashes if it meets a call of the function before it learns that there is no debug information.
 //
 // With _FORTIFY_SOURCE (the default of some distributions) g++ compiles COLD as COOL: the C library
 // then checks calls like open() in functions that compile only where constants are folded.

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-import browser_test
 import chromium
+import page_view
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
 PICTURES = HERE / "docs" / "pictures"
@@ -40,11 +40,11 @@ def take_catalogue(page, path):
     page.picture(PICTURES / "page_light.png")
     page.prefer("dark")
     page.click("#metrics button:nth-child(3)")
-    browser_test.click_box(page, "catalogue::library::add")
+    page_view.click_box(page, "catalogue::library::add")
     page.click("#search")
     page.type("word")
     page.settle()
-    page.mouse_to(*browser_test.place_of_box(page, "catalogue::word_index::add"))
+    page.mouse_to(*page_view.place_of_box(page, "catalogue::word_index::add"))
     page.settle()
     page.picture(PICTURES / "page_dark.png")
 

@@ -20,7 +20,7 @@
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     WARM   -O1; -O as given, clang++    the sums of windows, and the hot loops of naming
+//     WARM   -O1; -O as given, clang++    sums of windows, details of events, loops of naming
 //     HOT    -O as given                  what an allocation runs through
 //
 // clang++ writes no debug information for any of them: a debugger shows the names of these

@@ -29,7 +29,7 @@
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -102,6 +102,6 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP

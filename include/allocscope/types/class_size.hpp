@@ -59,7 +59,10 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
     if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
-    const function_name name = parse_function_name(memory, type);
+    // No class has this name in the debug information.
+    const bool is_string = type == "std::string";
+    const function_name name =
+        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
     const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));

@@ -69,7 +69,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
+    bool has_body = false;
     while (end < before && !file.is_at(end, ";")) {
+        if (is_typedef && file.is_at(end, "{") && file.partner(end) > end) {
+            end = file.partner(end);
+            has_body = true;
+        }
         if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
             is_simple = false;
         }
@@ -77,6 +82,10 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     }
     if (end == before) return {};
     const text previous = file.text_at(at - 1);
+    if (has_body) {
+        found.what = local_name::kind::other;
+        return found;
+    }
     if (is_typedef) {
         if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;

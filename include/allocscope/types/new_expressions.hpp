@@ -246,6 +246,9 @@ private:
             case 'm':
                 if (token == "malloc") read_request(at, at + 1);
                 break;
+            case 'r':
+                if (token == "realloc") read_request(at, at + 1);
+                break;
             case 'n':
                 if (token == "new") read_new(at);
                 if (token == "namespace") read_definition(at + 1);
@@ -260,6 +263,7 @@ private:
                 break;
             case 's':
             case 'c':
+                if (token == "calloc") read_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
@@ -362,12 +366,21 @@ private:
         return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
     }
 
-    // Reads a call whose first argument is the size of a type, or a multiple of it.
+    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
+    // the second of realloc, as the product of both of calloc.
     void read_request(std::size_t begin, std::size_t open) {
         const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
+        const bool is_product = is_at(open - 1, "calloc");
+        bool is_behind_block = !is_at(open - 1, "realloc");
         new_expression found;
-        for (std::size_t at = open + 1; at < close && !is_at(at, ","); ++at) {
+        for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
+            if (token == "," && !is_product && is_behind_block) break;
+            if (token == "," || !is_behind_block) {
+                is_behind_block = is_behind_block || token == ",";
+                if (partners_[at] > at) at = partners_[at];
+                continue;
+            }
             if (token == "sizeof") {
                 ++at;
                 if (found.has_type || !is_at(at, "(")) return;
@@ -548,12 +561,19 @@ private:
         }
     }
 
-    // Remembers `typedef ... X;`.
+    // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
     void read_typedef(std::size_t at) {
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
-        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (!is_at(i, ";")) continue;
+        bool has_body = false;
+        std::size_t i = at + 1;
+        for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
+            if (is_at(i, "{") && partners_[i] > i) {
+                i = partners_[i];
+                has_body = true;
+            }
+            const bool is_last = is_at(i, ";");
+            if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
             while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
                 const std::size_t open = partners_[name];
@@ -561,7 +581,7 @@ private:
             }
             add_meaning(text_at(name), meaning);
             declare(text_at(i - 1), at);
-            return;
+            if (is_last) return;
         }
     }
 

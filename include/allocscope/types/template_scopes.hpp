@@ -34,8 +34,8 @@ namespace symbolize {
 
 struct template_header {
     list<text> parameters;  // "" if it has no name
-    bool has_pack = false;
-    std::size_t pack = 0;         // the number of the parameter that is a pack
+    std::size_t packs = 0;
+    std::size_t pack = 0;         // the number of the last parameter that is a pack
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
@@ -234,7 +234,7 @@ private:
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
             if (depth == 0 && c == '.') {
-                header.has_pack = true;
+                if (text_at(i - 1) != ".") ++header.packs;
                 header.pack = header.parameters.size();
             }
             const bool is_name = is_word(token) && token != "class" && token != "typename";

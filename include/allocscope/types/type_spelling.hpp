@@ -95,11 +95,13 @@ public:
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                std::size_t dots = i + 1;
+                while (file_.is_any_at(dots, "* & const")) ++dots;
                 const bool is_pack =
-                    i + 3 < end && file_.is_at(i + 1, ".") && !is_inner && is_parameter(word);
+                    dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
-                    word = meaning_of(word, false, true);
-                    i += 3;
+                    word = expanded(meaning_of(word, false, true), i + 1, dots);
+                    i = dots + 2;
                 } else if (!known.empty()) {
                     word = known;
                     is_of_library = false;
@@ -241,6 +243,17 @@ private:
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
     }
 
+    // Each type of a pack with the tokens that stand between it and the dots: `Ts*...`.
+    text expanded(text types, std::size_t begin, std::size_t end) const {
+        if (begin == end || types.empty()) return types;
+        text_out all{memory_};
+        for (const text each : split_arguments(memory_, joined(memory_, "<", types, ">"))) {
+            all << (all.empty() ? "" : ", ") << each;
+            for (std::size_t i = begin; i < end; ++i) all << ' ' << file_.text_at(i);
+        }
+        return all.view();
+    }
+
     text qualified_in(text word, text function) const {
         return knowledge_.qualified != nullptr
                    ? knowledge_.qualified(knowledge_.context, word, function)
@@ -354,16 +367,18 @@ private:
         if (!headers_[header]->shows_arguments) return {};
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
-        const std::size_t count = headers_[header]->parameters.size();
-        const bool has_pack = headers_[header]->has_pack;
-        const std::size_t pack = has_pack ? headers_[header]->pack : count;
-        const bool is_pack = index == pack;
-        if (is_pack != is_expanded || index >= arguments.size() || index > pack) return {};
-        if (is_pack && pack + 1 != count) return {};
-        if (!has_pack && arguments.size() != count) return {};
+        const template_header& own = *headers_[header];
+        const std::size_t count = own.parameters.size();
+        const bool is_pack = own.packs == 1 && index == own.pack;
+        const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
+                                            : own.packs == 0 && arguments.size() == count;
+        if (is_pack != is_expanded || !has_all) return {};
+        // A pack takes what the other parameters leave.
+        const std::size_t behind = arguments.size() - (count - index - 1);
+        const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
         text_out all{memory_};
-        for (std::size_t i = index; i < (is_pack ? arguments.size() : index + 1); ++i) {
-            if (i != index) all << ", ";
+        for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
+            if (i != first) all << ", ";
             all << arguments[i];
         }
         return all.view();
@@ -443,12 +458,19 @@ private:
         return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
     }
 
+    // The name of the class whose body opens at `open`.
+    text class_at(std::size_t open) const {
+        std::size_t at = open;
+        while (at > 0 && !file_.is_any_at(at, "struct class ; }")) --at;
+        return file_.text_at(at + 1);
+    }
+
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
     text inner_class(std::size_t outer, text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             const bool is_class = i + 1 < name_.components.size();
-            if (!is_class || body_of_class(file_, component.name) != outer) continue;
+            if (!is_class || class_at(outer) != component.name) continue;
             return joined(memory_, name_up_to(component), "::", word);
         }
         return {};

@@ -114,7 +114,14 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The same of the only class of that name in the file.
+// The name of the class whose body opens at `open`.
+inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open;
+    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
+    return file.text_at(at + 1);
+}
+
+// The brace of the only class of that name in the file; 0: none or several.
 inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;

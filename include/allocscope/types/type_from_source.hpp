@@ -137,13 +137,15 @@ public:
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
         const text outer = name.components[name.components.size() - 2].name;
-        const std::size_t body = body_of_class(file_, outer);
-        for (const name_declaration* each = file_.last_declared(own); body != 0 && each != nullptr;
+        bool is_class = false;
+        for (const name_declaration* each = file_.last_declared(own); each != nullptr;
              each = file_.declared_before(*each)) {
-            if (each->block != body) continue;
-            if (file_.is_any_at(each->at - 1, "struct class union enum")) return false;
+            if (class_of_body(file_, each->block) != outer) continue;
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
+            is_class = true;
         }
-        return body != 0 ||
+        if (is_class) return false;
+        return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 

@@ -262,8 +262,7 @@ private:
 
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
+            "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || builtin_type{}.take(word);
     }
 
@@ -458,19 +457,12 @@ private:
         return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
     }
 
-    // The name of the class whose body opens at `open`.
-    text class_at(std::size_t open) const {
-        std::size_t at = open;
-        while (at > 0 && !file_.is_any_at(at, "struct class ; }")) --at;
-        return file_.text_at(at + 1);
-    }
-
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
     text inner_class(std::size_t outer, text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             const bool is_class = i + 1 < name_.components.size();
-            if (!is_class || class_at(outer) != component.name) continue;
+            if (!is_class || class_of_body(file_, outer) != component.name) continue;
             return joined(memory_, name_up_to(component), "::", word);
         }
         return {};

@@ -100,7 +100,10 @@ public:
                 const bool is_pack =
                     dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
-                    word = expanded(meaning_of(word, false, true), i + 1, dots);
+                    const char* const behind = file_.text_at(i + 1).data();
+                    const text mark{behind, static_cast<std::size_t>(
+                                                file_.text_at(dots).data() - behind)};
+                    word = meaning_of(word, false, &mark);
                     i = dots + 2;
                 } else if (!known.empty()) {
                     word = known;
@@ -150,14 +153,15 @@ public:
         return joined(memory_, type, "*");
     }
 
-    // What a name stands for; "" if that is not certain. If `is_expanded`, all arguments of a pack.
-    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
+    // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
+    // followed by the mark: that in `Ts*...` is "*".
+    text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
         for (std::size_t i = headers_.size(); i > 0; --i) {
             const list<text>& parameters = headers_[i - 1]->parameters;
             for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
+                if (parameters[p] == word) return argument(i - 1, p, mark);
             }
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
@@ -241,17 +245,6 @@ private:
     bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
-    }
-
-    // Each type of a pack with the tokens that stand between it and the dots: `Ts*...`.
-    text expanded(text types, std::size_t begin, std::size_t end) const {
-        if (begin == end || types.empty()) return types;
-        text_out all{memory_};
-        for (const text each : split_arguments(memory_, joined(memory_, "<", types, ">"))) {
-            all << (all.empty() ? "" : ", ") << each;
-            for (std::size_t i = begin; i < end; ++i) all << ' ' << file_.text_at(i);
-        }
-        return all.view();
     }
 
     text qualified_in(text word, text function) const {
@@ -359,9 +352,8 @@ private:
         return meaning;
     }
 
-    // Argument `index` with which the header's template was instantiated. If `is_expanded`, the
-    // parameter is a pack, and all its arguments are wanted.
-    text argument(std::size_t header, std::size_t index, bool is_expanded) const {
+    // Argument `index` with which the header's template was instantiated; see meaning_of().
+    text argument(std::size_t header, std::size_t index, const text* mark) const {
         if (headers_.size() != instantiated_.size()) return {};
         if (!headers_[header]->shows_arguments) return {};
         const list<text> arguments =
@@ -371,14 +363,14 @@ private:
         const bool is_pack = own.packs == 1 && index == own.pack;
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
                                             : own.packs == 0 && arguments.size() == count;
-        if (is_pack != is_expanded || !has_all) return {};
+        if (is_pack != (mark != nullptr) || !has_all) return {};
         // A pack takes what the other parameters leave.
         const std::size_t behind = arguments.size() - (count - index - 1);
         const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
         text_out all{memory_};
         for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
             if (i != first) all << ", ";
-            all << arguments[i];
+            all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
     }

@@ -74,7 +74,7 @@ public:
         }
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
-            return of_values();
+            return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -323,34 +323,6 @@ private:
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
         return false;
-    }
-
-    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
-    // of std::optional.
-    text of_values() const {
-        const std::size_t name = expression_.type_begin + 2;
-        const std::size_t open = expression_.type_end;
-        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
-                            file_.is_any_at(name, "pair tuple optional");
-        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
-        text_out type{memory_};
-        type << "std::" << file_.text_at(name) << '<';
-        std::size_t count = 0;
-        for (std::size_t at = open + 1; at < close; ++at, ++count) {
-            const std::size_t behind = behind_variable(file_.tokens(), at);
-            if (behind != close && !file_.is_at(behind, ",")) return {};
-            const text value = decayed(spelling_.type_of_value(at, behind, 0));
-            // These take the place of a value, or are copied.
-            const bool is_other = value.contains("std::allocator_arg_t") ||
-                                  (count == 0 && value.starts_with("std::optional<"));
-            if (value.empty() || is_other) return {};
-            type << (count == 0 ? "" : ", ") << value;
-            at = behind;
-        }
-        type << '>';
-        const bool is_optional = file_.is_at(name, "optional");
-        const bool is_whole = is_optional ? count == 1 : count > 1;
-        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
     }
 
     arena& memory_;

@@ -76,8 +76,8 @@ inline list<const new_expression*> member_initialisers(arena& memory, const sour
                                                        std::size_t open) {
     list<const new_expression*> found{memory};
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(open);
-         i < all.size() && all[i].begin < file.partner(open); ++i) {
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
+         ++i) {
         if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
     }
     return found;

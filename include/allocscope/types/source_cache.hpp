@@ -82,9 +82,7 @@ public:
 
     // By the token of a constructor: the `new` among the member initialisers of its class; null if
     // that is not certain.
-    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept {
-        return implied_;
-    }
+    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
 
     // Forgets all files.
     void release() noexcept {

@@ -73,8 +73,7 @@ public:
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
-            return {};
+        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 

@@ -101,8 +101,8 @@ public:
                     dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
                     const char* const behind = file_.text_at(i + 1).data();
-                    const text mark{behind, static_cast<std::size_t>(
-                                                file_.text_at(dots).data() - behind)};
+                    const text mark{behind,
+                                    static_cast<std::size_t>(file_.text_at(dots).data() - behind)};
                     word = meaning_of(word, false, &mark);
                     i = dots + 2;
                 } else if (!known.empty()) {

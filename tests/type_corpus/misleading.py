@@ -285,14 +285,16 @@ LINES = [
      ["int", "long"]),
     # A template does not look into a base class that depends on its arguments.
     ("namespace n@ { struct item { long v; }; template <class T> struct holder { struct item { T w; "
-     "}; }; template <class T> struct user : holder<T> { n@::item* make() { return new item; } }; } "
-     "F { static n@::user<long> h; n@::holder<long>::item w; keep(&w); keep(h.make()); }",
+     "}; }; template <class T> struct user : holder<T> { n@::item* make() { "
+     "return new item; } }; } F { static n@::user<long> h; n@::holder<long>::item w; keep(&w); keep(h.make()); }",
      ["item", "n@::item"]),
     # What a specialisation calls `type` is no class of that name.
     ("template <class T> struct s@; template <> struct s@<int> { struct type { int n; }; }; "
      "template <> struct s@<char> { using type = pl; }; template <class T> void g@() { "
-     "keep(new typename s@<T>::type); } F { s@<int>::type one{}; keep(&one); g@<char>(); }", ["pl"]),
-    ("using q@ = pl; F { typedef struct { char c[2]; } q@, *qp@; qp@ p = new q@; keep(p); }", ["q@"]),
+     "keep(new typename s@<T>::type); } F { s@<int>::type one{}; keep(&one); g@<char>(); }",
+     ["pl"]),
+    ("using q@ = pl; F { typedef struct { char c[2]; } q@, *qp@; qp@ p = new q@; keep(p); }",
+     ["q@"]),
     # Which constructor or guide is meant
     ("template <class T> struct c@ { long n; c@(T v) : n(v) {} }; c@(char) -> c@<int>; "
      "F { keep(new c@(char())); }", ["c@<int>"]),

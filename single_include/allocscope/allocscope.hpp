@@ -20054,7 +20054,9 @@ public:
             is_unsigned_ = true;
         } else if (word == "signed") {
             is_signed_ = true;
-        } else if (is_listed(word, "char short double __int128")) {
+        } else if (is_listed(word,
+                             "char short double float bool wchar_t char8_t char16_t char32_t "
+                             "__int128")) {
             kind_ = word;
         } else {
             return word == "int";
@@ -20078,7 +20080,7 @@ public:
     }
 
 private:
-    text kind_;  // "char", "short", "double", "__int128", or "" for int and the long ones
+    text kind_;  // "char", "short", "double", "float", ..., or "" for int and the long ones
     int longs_ = 0;
     bool is_unsigned_ = false;
     bool is_signed_ = false;
@@ -21197,9 +21199,17 @@ private:
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
         for (std::size_t i = 0; found.count == 0 && i < bases.size() && depth < most_links; ++i) {
             std::uint64_t base = without_aliases(bases[i]);
+            // A template finds no name in a base class that depends on its arguments.
+            const bool is_unclear = depth == 0 && is_instance(last) && is_instance(base);
             found = look_up(base, name, wanted, depth + 1);
+            if (found.count == 1 && is_unclear) found.count = 2;
         }
         return found;
+    }
+
+    bool is_instance(std::uint64_t entry) {
+        entry_facts facts;
+        return read(entry, facts) && facts.name.contains("<");
     }
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
@@ -21251,7 +21261,7 @@ private:
             rest.remove_prefix(member.size());
             std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
             const found_type found =
-                look_up(scope, member, is_type ? asked_name::type : asked_name::variable);
+                look_up(scope, member, is_type ? asked_name::type : asked_name::variable, 1);
             if (found.count != 1) return {};
             type = found.type;
         }
@@ -24178,12 +24188,18 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
     if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
-    const function_name name = parse_function_name(memory, type);
+    // No class has this name in the debug information.
+    const bool is_string = type == "std::string";
+    const function_name name =
+        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
-    const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
     const text path{name.whole.data(),
                     static_cast<std::size_t>(own.name.end() - name.whole.data())};
+    // Of classes of the standard library nobody writes the arguments that are the defaults.
+    const bool is_standard = path.starts_with("std::");
+    const text wanted =
+        pretty_type(memory, is_standard ? type : joined(memory, own.name, own.arguments));
     bool is_scoped = false;  // a class with that name is in that scope
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
         is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
@@ -24193,7 +24209,10 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
         if (is_scoped && each->qualified != path) continue;
         const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
-        if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
+        const text whole =
+            is_standard ? joined(memory, each->qualified, each->whole.substr(own.name.size()))
+                        : each->whole;
+        if (is_alias || pretty_type(memory, whole) != wanted) continue;
         if (each->bytes == block_bytes) return size_fit::same;
         fit = size_fit::other;
     }
@@ -24472,8 +24491,8 @@ namespace symbolize {
 
 struct template_header {
     list<text> parameters;  // "" if it has no name
-    bool has_pack = false;
-    std::size_t pack = 0;         // the number of the parameter that is a pack
+    std::size_t packs = 0;
+    std::size_t pack = 0;         // the number of the last parameter that is a pack
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
@@ -24522,6 +24541,17 @@ ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& toke
         ++at;
     }
     return 0;
+}
+
+// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
+inline std::size_t behind_attributes(const list<source_token>& tokens,
+                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
+    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
+        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
+        if (open >= tokens.size() || partners[open] <= open) return at;
+        at = partners[open] + 1;
+    }
+    return at;
 }
 
 class template_scopes {
@@ -24672,7 +24702,7 @@ private:
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
             if (depth == 0 && c == '.') {
-                header.has_pack = true;
+                if (text_at(i - 1) != ".") ++header.packs;
                 header.pack = header.parameters.size();
             }
             const bool is_name = is_word(token) && token != "class" && token != "typename";
@@ -24985,8 +25015,6 @@ private:
         return known != nullptr && (*known & meaning) != 0;
     }
 
-    text text_before(std::size_t at) const noexcept { return text_at(at - 1); }
-
     void see(std::size_t at) {
         const text token = text_at(at);
         switch (token.front()) {
@@ -25000,7 +25028,8 @@ private:
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
             case 'm':
-                if (token == "malloc") read_request(at, at + 1);
+            case 'r':
+                if (is_listed(token, "malloc realloc")) read_request(at, at + 1);
                 break;
             case 'n':
                 if (token == "new") read_new(at);
@@ -25016,14 +25045,18 @@ private:
                 break;
             case 's':
             case 'c':
+                if (token == "calloc") read_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(at + 1);
+                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
                     read_definition(name);
-                    if (is_any_at(name + 1, "{ : final")) see_class(name);
+                    if (is_any_at(name + 1, "{ : final")) {
+                        const auto known = classes_.insert(text_at(name));
+                        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+                    }
                 }
                 break;
             case 'e':
@@ -25043,16 +25076,6 @@ private:
         last = static_cast<std::uint32_t>(declarations_.size());
     }
 
-    // `struct alignas(64) name`, `struct [[deprecated]] name`.
-    std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_any_at(at, "alignas __attribute__ [")) {
-            const std::size_t open = is_at(at, "[") ? at : at + 1;
-            if (open >= tokens().size() || partners_[open] <= open) return at;
-            at = partners_[open] + 1;
-        }
-        return at;
-    }
-
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
     // `name = other;`.
     void read_definition(std::size_t at) {
@@ -25066,7 +25089,7 @@ private:
     }
 
     void read_new(std::size_t at) {
-        const text before = text_before(at);
+        const text before = text_at(at - 1);
         if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
@@ -25098,7 +25121,7 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
-        if (text_before(found.begin) == "=") see_default(found);
+        if (text_at(found.begin - 1) == "=") see_default(found);
         keep(found);
     }
 
@@ -25118,12 +25141,20 @@ private:
         return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
     }
 
-    // Reads a call whose first argument is the size of a type, or a multiple of it.
+    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
+    // the second of realloc, as the product of both of calloc.
     void read_request(std::size_t begin, std::size_t open) {
         const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
+        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        const bool is_product = is_at(open - 1, "calloc");
         new_expression found;
-        for (std::size_t at = open + 1; at < close && !is_at(at, ","); ++at) {
+        for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
+            if (token == "," && left-- == 0) break;
+            if (token == "," || (left != 0 && !is_product)) {
+                if (partners_[at] > at) at = partners_[at];
+                continue;
+            }
             if (token == "sizeof") {
                 ++at;
                 if (found.has_type || !is_at(at, "(")) return;
@@ -25134,8 +25165,8 @@ private:
             if (partners_[at] != 0) at = partners_[at];
         }
         if (!found.has_type) return;
-        while (is_listed(text_before(begin), ":: std")) --begin;
-        if (is_listed(text_before(begin), ". ->")) return;
+        while (is_listed(text_at(begin - 1), ":: std")) --begin;
+        if (is_listed(text_at(begin - 1), ". ->")) return;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -25170,11 +25201,6 @@ private:
             found.function = open - 1;
             found.outer = i > 1 ? blocks_[i - 2] : 0;
         }
-    }
-
-    ALLOCSCOPE_INLINE void see_class(std::size_t name) {
-        const auto known = classes_.insert(text_at(name));
-        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
 
     void keep(new_expression& found) {
@@ -25289,27 +25315,32 @@ private:
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
         const text after = text_at(at + 2);
-        if (next == "namespace" && after == "std" && is_at(at + 3, ";")) {
-            uses_namespace_std_ = true;
-        }
+        const bool is_std = next == "namespace" && after == "std" && is_at(at + 3, ";");
+        uses_namespace_std_ = uses_namespace_std_ || is_std;
         if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
         if (after != "=") return;
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
-        for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
-            if (is_at(i, ";")) break;
+        for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
             if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
     }
 
-    // Remembers `typedef ... X;`.
+    // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
     void read_typedef(std::size_t at) {
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
-        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (!is_at(i, ";")) continue;
+        bool has_body = false;
+        std::size_t i = at + 1;
+        for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
+            if (is_at(i, "{") && partners_[i] > i) {
+                i = partners_[i];
+                has_body = true;
+            }
+            const bool is_last = is_at(i, ";");
+            if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
             while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
                 const std::size_t open = partners_[name];
@@ -25317,7 +25348,7 @@ private:
             }
             add_meaning(text_at(name), meaning);
             declare(text_at(i - 1), at);
-            return;
+            if (is_last) return;
         }
     }
 
@@ -25344,7 +25375,6 @@ ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
                                                    const char* words) const noexcept {
     return is_listed(text_at(at), words);
 }
-
 ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));
 }
@@ -25398,7 +25428,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
+    bool has_body = false;
     while (end < before && !file.is_at(end, ";")) {
+        if (is_typedef && file.is_at(end, "{") && file.partner(end) > end) {
+            end = file.partner(end);
+            has_body = true;
+        }
         if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
             is_simple = false;
         }
@@ -25406,6 +25441,10 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     }
     if (end == before) return {};
     const text previous = file.text_at(at - 1);
+    if (has_body) {
+        found.what = local_name::kind::other;
+        return found;
+    }
     if (is_typedef) {
         if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
@@ -25434,7 +25473,14 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The same of the only class of that name in the file.
+// The name of the class whose body opens at `open`.
+inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open;
+    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
+    return file.text_at(at + 1);
+}
+
+// The brace of the only class of that name in the file; 0: none or several.
 inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;
@@ -26195,14 +26241,12 @@ public:
 
     // By the token of a constructor: the `new` among the member initialisers of its class; null if
     // that is not certain.
-    ALLOCSCOPE_INLINE table<const void*, const new_expression*>& implied() noexcept {
-        return implied_;
-    }
+    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, const new_expression*>{memory_};
+        implied_ = table<const void*, std::size_t>{memory_};
         memory_.release();
     }
 
@@ -26223,7 +26267,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
-    table<const void*, const new_expression*> implied_;
+    table<const void*, std::size_t> implied_;
 };
 
 }  // namespace symbolize
@@ -26331,11 +26375,16 @@ public:
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                std::size_t dots = i + 1;
+                while (file_.is_any_at(dots, "* & const")) ++dots;
                 const bool is_pack =
-                    i + 3 < end && file_.is_at(i + 1, ".") && !is_inner && is_parameter(word);
+                    dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
-                    word = meaning_of(word, false, true);
-                    i += 3;
+                    const char* const behind = file_.text_at(i + 1).data();
+                    const text mark{behind,
+                                    static_cast<std::size_t>(file_.text_at(dots).data() - behind)};
+                    word = meaning_of(word, false, &mark);
+                    i = dots + 2;
                 } else if (!known.empty()) {
                     word = known;
                     is_of_library = false;
@@ -26384,14 +26433,15 @@ public:
         return joined(memory_, type, "*");
     }
 
-    // What a name stands for; "" if that is not certain. If `is_expanded`, all arguments of a pack.
-    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
+    // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
+    // followed by the mark: that in `Ts*...` is "*".
+    text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
         for (std::size_t i = headers_.size(); i > 0; --i) {
             const list<text>& parameters = headers_[i - 1]->parameters;
             for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
+                if (parameters[p] == word) return argument(i - 1, p, mark);
             }
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
@@ -26485,8 +26535,7 @@ private:
 
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
+            "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || builtin_type{}.take(word);
     }
 
@@ -26583,24 +26632,25 @@ private:
         return meaning;
     }
 
-    // Argument `index` with which the header's template was instantiated. If `is_expanded`, the
-    // parameter is a pack, and all its arguments are wanted.
-    text argument(std::size_t header, std::size_t index, bool is_expanded) const {
+    // Argument `index` with which the header's template was instantiated; see meaning_of().
+    text argument(std::size_t header, std::size_t index, const text* mark) const {
         if (headers_.size() != instantiated_.size()) return {};
         if (!headers_[header]->shows_arguments) return {};
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
-        const std::size_t count = headers_[header]->parameters.size();
-        const bool has_pack = headers_[header]->has_pack;
-        const std::size_t pack = has_pack ? headers_[header]->pack : count;
-        const bool is_pack = index == pack;
-        if (is_pack != is_expanded || index >= arguments.size() || index > pack) return {};
-        if (is_pack && pack + 1 != count) return {};
-        if (!has_pack && arguments.size() != count) return {};
+        const template_header& own = *headers_[header];
+        const std::size_t count = own.parameters.size();
+        const bool is_pack = own.packs == 1 && index == own.pack;
+        const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
+                                            : own.packs == 0 && arguments.size() == count;
+        if (is_pack != (mark != nullptr) || !has_all) return {};
+        // A pack takes what the other parameters leave.
+        const std::size_t behind = arguments.size() - (count - index - 1);
+        const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
         text_out all{memory_};
-        for (std::size_t i = index; i < (is_pack ? arguments.size() : index + 1); ++i) {
-            if (i != index) all << ", ";
-            all << arguments[i];
+        for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
+            if (i != first) all << ", ";
+            all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
     }
@@ -26684,7 +26734,7 @@ private:
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             const bool is_class = i + 1 < name_.components.size();
-            if (!is_class || body_of_class(file_, component.name) != outer) continue;
+            if (!is_class || class_of_body(file_, outer) != component.name) continue;
             return joined(memory_, name_up_to(component), "::", word);
         }
         return {};
@@ -26751,8 +26801,7 @@ public:
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
-            return of_values();
+        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -26815,13 +26864,15 @@ public:
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
         const text outer = name.components[name.components.size() - 2].name;
-        const std::size_t body = body_of_class(file_, outer);
-        for (const name_declaration* each = file_.last_declared(own); body != 0 && each != nullptr;
+        bool is_class = false;
+        for (const name_declaration* each = file_.last_declared(own); each != nullptr;
              each = file_.declared_before(*each)) {
-            if (each->block != body) continue;
-            if (file_.is_any_at(each->at - 1, "struct class union enum")) return false;
+            if (class_of_body(file_, each->block) != outer) continue;
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
+            is_class = true;
         }
-        return body != 0 ||
+        if (is_class) return false;
+        return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
@@ -26883,7 +26934,14 @@ public:
             return path.view();
         }
         path << pretty_type(memory_, first.view());
+        if (is_undescribed(own) && is_class_here(argument) && takes_its_parameter(own)) path << '>';
         return path.view();
+    }
+
+    // Whether the debug information does not know a class with that name.
+    bool is_undescribed(text own) const {
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, own) == name_kind::unknown;
     }
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
@@ -26907,7 +26965,8 @@ private:
         if (expression_.type_end != expression_.type_begin + 1) return {};
         if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
-        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, true) : text{};
+        const text nothing;
+        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, &nothing) : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that
@@ -26927,6 +26986,31 @@ private:
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
         return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
+    }
+
+    // Whether the name is certainly no alias.
+    bool is_class_here(text word) const {
+        return builtin_type{}.take(word) || file_.class_named(word) != 0 || word == "string";
+    }
+
+    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
+    // parameter and one constructor, `own(T x)`, and the file has no guide.
+    bool takes_its_parameter(text own) const {
+        const std::size_t body = body_of_class(file_, own);
+        const list<const template_header*> headers =
+            file_.headers_around(memory_, file_.scope_of(body + 1));
+        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        std::size_t constructors = 0;
+        for (std::size_t at = 1; at + 1 < file_.tokens().size(); ++at) {
+            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
+            const std::size_t close = file_.partner(at + 1);
+            if (file_.is_at(close + 1, "->")) return false;
+            if (at < body || at > file_.partner(body)) continue;
+            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
+            if (!takes_it || close != at + 4 || headers[0]->packs != 0) return false;
+            ++constructors;
+        }
+        return constructors == 1;
     }
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
@@ -26968,34 +27052,6 @@ private:
         return false;
     }
 
-    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
-    // of std::optional.
-    text of_values() const {
-        const std::size_t name = expression_.type_begin + 2;
-        const std::size_t open = expression_.type_end;
-        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
-                            file_.is_any_at(name, "pair tuple optional");
-        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
-        text_out type{memory_};
-        type << "std::" << file_.text_at(name) << '<';
-        std::size_t count = 0;
-        for (std::size_t at = open + 1; at < close; ++at, ++count) {
-            const std::size_t behind = behind_variable(file_.tokens(), at);
-            if (behind != close && !file_.is_at(behind, ",")) return {};
-            const text value = decayed(spelling_.type_of_value(at, behind, 0));
-            // These take the place of a value, or are copied.
-            const bool is_other = value.contains("std::allocator_arg_t") ||
-                                  (count == 0 && value.starts_with("std::optional<"));
-            if (value.empty() || is_other) return {};
-            type << (count == 0 ? "" : ", ") << value;
-            at = behind;
-        }
-        type << '>';
-        const bool is_optional = file_.is_at(name, "optional");
-        const bool is_whole = is_optional ? count == 1 : count > 1;
-        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
-    }
-
     arena& memory_;
     type_knowledge knowledge_;
     const source_outline& file_;
@@ -27031,13 +27087,17 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         frame.column > 0 && first.line == frame.line && first.column == frame.column;
     const source_spelling spelling{names.scratch(), *file,     *expression,
                                    function,        knowledge, is_at_begin};
-    const text type = spelling.spelled();
+    text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
         notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
+        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
+            spelling.is_undescribed(own_word(*file, *expression))) {
+            type = deduced;
+        }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         notes->deduced =
             deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
@@ -27543,27 +27603,34 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
-// The only `new` in the member initialisers of the class whose body opens at `open`; null: none or
-// several.
-inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    const new_expression* only = nullptr;
+// The expressions in the member initialisers of the class whose body opens at `open`.
+inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
+                                                       std::size_t open) {
+    list<const new_expression*> found{memory};
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < close; ++i) {
-        if (!is_in_initialiser(file, open, all[i].begin)) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
+         ++i) {
+        if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
     }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    return found;
+}
+
+// Whether nothing else in the class may ask for memory at the place of its initialisers.
+inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (has_hidden_new(file, open, close)) return false;
     for (std::size_t at = open; at < close; ++at) {
-        if (file.has_new_in_default(file.text_at(at))) return nullptr;
+        if (file.has_new_in_default(file.text_at(at))) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
-        const bool is_around = only->begin > at && only->begin < file.partner(at + 1);
-        if (!is_call || is_around || file.is_any_at(at - 1, "new :: . ->")) continue;
+        if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
+        const std::size_t inner = file.first_from(at);
+        const bool is_around = inner < file.expressions().size() &&
+                               file.expressions()[inner].begin < file.partner(at + 1);
         // It may be a macro of another file, with a `new` in it.
-        if (is_in_initialiser(file, open, at) && !file.is_defined(file.text_at(at))) return nullptr;
+        const bool is_known = is_around || file.is_defined(file.text_at(at));
+        if (!is_known && is_in_initialiser(file, open, at)) return false;
     }
-    return only;
+    return true;
 }
 
 // Whether the list of initialisers before the brace of a constructor has a `new`.
@@ -27577,23 +27644,18 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of the class `name`.
-inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
-                                                    text name) {
+// `at` is the place of a call in a constructor of the class `name`. The brace that opens the class,
+// if only an initialiser of a member can ask for memory there; otherwise 0.
+inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
     const text token = file.text_at(at);
-    if (token == name) {
-        std::size_t open = class_body(file, at);
-        if (open == 0 && file.is_at(at + 1, "::")) {
-            open = body_of_class(file, name);
-        }
-        return open != 0 ? member_initialiser(file, open) : nullptr;
+    std::size_t open = token == name ? class_body(file, at) : 0;
+    if (token != name) {
+        const std::size_t brace = token == "{" ? at : at + 1;
+        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
+        if (has_new_before(file, brace)) return 0;
     }
-    const std::size_t brace = token == "{" ? at : at + 1;
-    if (!is_listed(token, ") {") || !file.is_at(brace, "{") || has_new_before(file, brace)) {
-        return nullptr;
-    }
-    const std::size_t open = body_of_class(file, name);
-    return open != 0 ? member_initialiser(file, open) : nullptr;
+    if (open == 0 && (token != name || file.is_at(at + 1, "::"))) open = body_of_class(file, name);
+    return open != 0 && are_only_initialisers(file, open) ? open : 0;
 }
 
 // --- default arguments ---
@@ -27661,14 +27723,23 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     }
     if (shown != nullptr || !is_constructor(function)) return;
     const auto known = sources.implied().insert(&token);
-    if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
-    const new_expression* const member = known.value;
-    if (member == nullptr || !member->has_type) return;
-    type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
-    if (type.empty()) return;
-    answer.name = names.made(type);
-    answer.evidence = type_evidence::source_text;
-    answer.is_array = file->text_at(member->type_end) == "[";
+    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
+    if (known.value == 0) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
+    text_out types{scratch};
+    bool is_array = false;
+    for (const new_expression* each : all) {
+        type = source_spelling{scratch, *file, *each, function, knowledge}.spelled();
+        is_array = is_array || file->is_at(each->type_end, "[");
+        if (type.empty()) return;
+        types << (types.empty() ? "<" : ", ") << type;
+    }
+    if (all.size() == 1) {
+        answer = {names.made(type), type_evidence::source_text, is_array};
+    } else if (!all.empty() && !is_array) {  // the size shows which of them it is
+        types << '>';
+        answer.candidate = names.made(types.view());
+    }
 }
 
 }  // namespace symbolize
@@ -28139,7 +28210,7 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
     constexpr std::size_t far_away = 64;
-    if (second.begin > first.last + far_away) return false;
+    if (second.begin > first.last + far_away || second.function != first.function) return false;
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = first.last + 1; at < second.begin && !is_sure; ++at) {
         const text token = file.text_at(at);

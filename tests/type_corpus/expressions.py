@@ -386,6 +386,30 @@ RARE = [
     (F + "{ auto p = new std::tuple{'c', 2.0}; keep(p); }", ["std::tuple<char, double>"]),
     (F + "{ auto* const p = new auto(3L + 4); keep(p); }", ["long"]),
     (F + "{ static const auto p = new app::holder{'c'}; keep(p); }", ["app::holder<char>"]),
+    (F + "{ keep(MAKE_ROW(float, 3)); }", ["float"]),
+    # Several members with a `new` of their own: the size shows which it is.
+    ("struct desk@ { app::plain* one = new app::plain; std::string* two = new std::string(\"x\"); "
+     "std::map<int, char>* three = new std::map<int, char>; }; " + F +
+     "{ static desk@ one; keep(&one); }", ["app::plain", "std::string", "std::map<int, char>"]),
+    # The `new` of a constructor's list, and a `return` in the next function
+    ("struct disk@ { app::plain* p; hidden* q = nullptr; disk@() : p(new app::plain) {} "
+     "__attribute__((noinline)) static disk@* make() { return new disk@(); } "
+     "__attribute__((noinline)) static long* other() { return new long(3); } }; " + F +
+     "{ keep(disk@::make()); keep(disk@::other()); }", ["app::plain", "disk@", "long"]),
+    # The class of a specialisation
+    ("template <class U> struct plan@; template <> struct plan@<int> { struct step { int n[4]; }; "
+     "static step* make() { return new step{}; } }; template <> struct plan@<char> { struct step { "
+     "long n[4]; }; static step* make() { return new step(); } }; " + F +
+     "{ keep(plan@<int>::make()); keep(plan@<char>::make()); }",
+     ["plan@<int>::step", "plan@<char>::step"]),
+    # Packs: with a mark before the dots, and before another parameter
+    ("template <class... U> struct view@ { std::tuple<U*...>* make() { return "
+     "new std::tuple<U*...>[2]; } }; " + F + "{ static view@<app::plain, char> one; "
+     "keep(one.make()); }", ["std::tuple<app::plain*, char*>"]),
+    ("template <class... U, class G> void each@(G give) { (give(new U()), ...); } " + F +
+     "{ each@<app::plain, char>([](auto* p) { keep(p); }); }", ["app::plain", "char"]),
+    ("template <class... U, class G> G* last@(G give) { return new G(give); } " + F +
+     "{ keep(last@<app::plain, char>(hidden{})); }", ["hidden"]),
 ]
 
 

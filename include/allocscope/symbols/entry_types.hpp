@@ -183,9 +183,17 @@ private:
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
         for (std::size_t i = 0; found.count == 0 && i < bases.size() && depth < most_links; ++i) {
             std::uint64_t base = without_aliases(bases[i]);
+            // A template finds no name in a base class that depends on its arguments.
+            const bool is_unclear = depth == 0 && is_instance(last) && is_instance(base);
             found = look_up(base, name, wanted, depth + 1);
+            if (found.count == 1 && is_unclear) found.count = 2;
         }
         return found;
+    }
+
+    bool is_instance(std::uint64_t entry) {
+        entry_facts facts;
+        return read(entry, facts) && facts.name.contains("<");
     }
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
@@ -237,7 +245,7 @@ private:
             rest.remove_prefix(member.size());
             std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
             const found_type found =
-                look_up(scope, member, is_type ? asked_name::type : asked_name::variable);
+                look_up(scope, member, is_type ? asked_name::type : asked_name::variable, 1);
             if (found.count != 1) return {};
             type = found.type;
         }

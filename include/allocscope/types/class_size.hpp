@@ -59,12 +59,18 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
     if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
-    const function_name name = parse_function_name(memory, type);
+    // No class has this name in the debug information.
+    const bool is_string = type == "std::string";
+    const function_name name =
+        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
     if (!name.is_known()) return size_fit::unknown;
     const name_component& own = name.last();
-    const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
     const text path{name.whole.data(),
                     static_cast<std::size_t>(own.name.end() - name.whole.data())};
+    // Of classes of the standard library nobody writes the arguments that are the defaults.
+    const bool is_standard = path.starts_with("std::");
+    const text wanted =
+        pretty_type(memory, is_standard ? type : joined(memory, own.name, own.arguments));
     bool is_scoped = false;  // a class with that name is in that scope
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
         is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
@@ -74,7 +80,10 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
         if (is_scoped && each->qualified != path) continue;
         const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
-        if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
+        const text whole =
+            is_standard ? joined(memory, each->qualified, each->whole.substr(own.name.size()))
+                        : each->whole;
+        if (is_alias || pretty_type(memory, whole) != wanted) continue;
         if (each->bytes == block_bytes) return size_fit::same;
         fit = size_fit::other;
     }

@@ -71,27 +71,34 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     return has_sign;
 }
 
-// The only `new` in the member initialisers of the class whose body opens at `open`; null: none or
-// several.
-inline const new_expression* member_initialiser(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    const new_expression* only = nullptr;
+// The expressions in the member initialisers of the class whose body opens at `open`.
+inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
+                                                       std::size_t open) {
+    list<const new_expression*> found{memory};
     const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < close; ++i) {
-        if (!is_in_initialiser(file, open, all[i].begin)) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
+         ++i) {
+        if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
     }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    return found;
+}
+
+// Whether nothing else in the class may ask for memory at the place of its initialisers.
+inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (has_hidden_new(file, open, close)) return false;
     for (std::size_t at = open; at < close; ++at) {
-        if (file.has_new_in_default(file.text_at(at))) return nullptr;
+        if (file.has_new_in_default(file.text_at(at))) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
-        const bool is_around = only->begin > at && only->begin < file.partner(at + 1);
-        if (!is_call || is_around || file.is_any_at(at - 1, "new :: . ->")) continue;
+        if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
+        const std::size_t inner = file.first_from(at);
+        const bool is_around = inner < file.expressions().size() &&
+                               file.expressions()[inner].begin < file.partner(at + 1);
         // It may be a macro of another file, with a `new` in it.
-        if (is_in_initialiser(file, open, at) && !file.is_defined(file.text_at(at))) return nullptr;
+        const bool is_known = is_around || file.is_defined(file.text_at(at));
+        if (!is_known && is_in_initialiser(file, open, at)) return false;
     }
-    return only;
+    return true;
 }
 
 // Whether the list of initialisers before the brace of a constructor has a `new`.
@@ -105,23 +112,18 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of the class `name`.
-inline const new_expression* implied_by_constructor(const source_outline& file, std::size_t at,
-                                                    text name) {
+// `at` is the place of a call in a constructor of the class `name`. The brace that opens the class,
+// if only an initialiser of a member can ask for memory there; otherwise 0.
+inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
     const text token = file.text_at(at);
-    if (token == name) {
-        std::size_t open = class_body(file, at);
-        if (open == 0 && file.is_at(at + 1, "::")) {
-            open = body_of_class(file, name);
-        }
-        return open != 0 ? member_initialiser(file, open) : nullptr;
+    std::size_t open = token == name ? class_body(file, at) : 0;
+    if (token != name) {
+        const std::size_t brace = token == "{" ? at : at + 1;
+        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
+        if (has_new_before(file, brace)) return 0;
     }
-    const std::size_t brace = token == "{" ? at : at + 1;
-    if (!is_listed(token, ") {") || !file.is_at(brace, "{") || has_new_before(file, brace)) {
-        return nullptr;
-    }
-    const std::size_t open = body_of_class(file, name);
-    return open != 0 ? member_initialiser(file, open) : nullptr;
+    if (open == 0 && (token != name || file.is_at(at + 1, "::"))) open = body_of_class(file, name);
+    return open != 0 && are_only_initialisers(file, open) ? open : 0;
 }
 
 // --- default arguments ---
@@ -189,14 +191,23 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     }
     if (shown != nullptr || !is_constructor(function)) return;
     const auto known = sources.implied().insert(&token);
-    if (known.is_new) known.value = implied_by_constructor(*file, at, function.last().name);
-    const new_expression* const member = known.value;
-    if (member == nullptr || !member->has_type) return;
-    type = source_spelling{scratch, *file, *member, function, knowledge}.spelled();
-    if (type.empty()) return;
-    answer.name = names.made(type);
-    answer.evidence = type_evidence::source_text;
-    answer.is_array = file->text_at(member->type_end) == "[";
+    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
+    if (known.value == 0) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
+    text_out types{scratch};
+    bool is_array = false;
+    for (const new_expression* each : all) {
+        type = source_spelling{scratch, *file, *each, function, knowledge}.spelled();
+        is_array = is_array || file->is_at(each->type_end, "[");
+        if (type.empty()) return;
+        types << (types.empty() ? "<" : ", ") << type;
+    }
+    if (all.size() == 1) {
+        answer = {names.made(type), type_evidence::source_text, is_array};
+    } else if (!all.empty() && !is_array) {  // the size shows which of them it is
+        types << '>';
+        answer.candidate = names.made(types.view());
+    }
 }
 
 }  // namespace symbolize

@@ -69,7 +69,12 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     if (!is_typedef && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
+    bool has_body = false;
     while (end < before && !file.is_at(end, ";")) {
+        if (is_typedef && file.is_at(end, "{") && file.partner(end) > end) {
+            end = file.partner(end);
+            has_body = true;
+        }
         if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
             is_simple = false;
         }
@@ -77,6 +82,10 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     }
     if (end == before) return {};
     const text previous = file.text_at(at - 1);
+    if (has_body) {
+        found.what = local_name::kind::other;
+        return found;
+    }
     if (is_typedef) {
         if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
@@ -105,7 +114,14 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The same of the only class of that name in the file.
+// The name of the class whose body opens at `open`.
+inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open;
+    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
+    return file.text_at(at + 1);
+}
+
+// The brace of the only class of that name in the file; 0: none or several.
 inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;

@@ -54,7 +54,7 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
     constexpr std::size_t far_away = 64;
-    if (second.begin > first.last + far_away) return false;
+    if (second.begin > first.last + far_away || second.function != first.function) return false;
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = first.last + 1; at < second.begin && !is_sure; ++at) {
         const text token = file.text_at(at);

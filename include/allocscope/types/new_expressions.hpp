@@ -229,8 +229,6 @@ private:
         return known != nullptr && (*known & meaning) != 0;
     }
 
-    text text_before(std::size_t at) const noexcept { return text_at(at - 1); }
-
     void see(std::size_t at) {
         const text token = text_at(at);
         switch (token.front()) {
@@ -244,7 +242,8 @@ private:
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
             case 'm':
-                if (token == "malloc") read_request(at, at + 1);
+            case 'r':
+                if (is_listed(token, "malloc realloc")) read_request(at, at + 1);
                 break;
             case 'n':
                 if (token == "new") read_new(at);
@@ -260,14 +259,18 @@ private:
                 break;
             case 's':
             case 'c':
+                if (token == "calloc") read_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(at + 1);
+                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
                     read_definition(name);
-                    if (is_any_at(name + 1, "{ : final")) see_class(name);
+                    if (is_any_at(name + 1, "{ : final")) {
+                        const auto known = classes_.insert(text_at(name));
+                        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+                    }
                 }
                 break;
             case 'e':
@@ -287,16 +290,6 @@ private:
         last = static_cast<std::uint32_t>(declarations_.size());
     }
 
-    // `struct alignas(64) name`, `struct [[deprecated]] name`.
-    std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_any_at(at, "alignas __attribute__ [")) {
-            const std::size_t open = is_at(at, "[") ? at : at + 1;
-            if (open >= tokens().size() || partners_[open] <= open) return at;
-            at = partners_[open] + 1;
-        }
-        return at;
-    }
-
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
     // `name = other;`.
     void read_definition(std::size_t at) {
@@ -310,7 +303,7 @@ private:
     }
 
     void read_new(std::size_t at) {
-        const text before = text_before(at);
+        const text before = text_at(at - 1);
         if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
@@ -342,7 +335,7 @@ private:
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
-        if (text_before(found.begin) == "=") see_default(found);
+        if (text_at(found.begin - 1) == "=") see_default(found);
         keep(found);
     }
 
@@ -362,12 +355,20 @@ private:
         return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
     }
 
-    // Reads a call whose first argument is the size of a type, or a multiple of it.
+    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
+    // the second of realloc, as the product of both of calloc.
     void read_request(std::size_t begin, std::size_t open) {
         const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
+        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        const bool is_product = is_at(open - 1, "calloc");
         new_expression found;
-        for (std::size_t at = open + 1; at < close && !is_at(at, ","); ++at) {
+        for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
+            if (token == "," && left-- == 0) break;
+            if (token == "," || (left != 0 && !is_product)) {
+                if (partners_[at] > at) at = partners_[at];
+                continue;
+            }
             if (token == "sizeof") {
                 ++at;
                 if (found.has_type || !is_at(at, "(")) return;
@@ -378,8 +379,8 @@ private:
             if (partners_[at] != 0) at = partners_[at];
         }
         if (!found.has_type) return;
-        while (is_listed(text_before(begin), ":: std")) --begin;
-        if (is_listed(text_before(begin), ". ->")) return;
+        while (is_listed(text_at(begin - 1), ":: std")) --begin;
+        if (is_listed(text_at(begin - 1), ". ->")) return;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -414,11 +415,6 @@ private:
             found.function = open - 1;
             found.outer = i > 1 ? blocks_[i - 2] : 0;
         }
-    }
-
-    ALLOCSCOPE_INLINE void see_class(std::size_t name) {
-        const auto known = classes_.insert(text_at(name));
-        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
     }
 
     void keep(new_expression& found) {
@@ -533,27 +529,32 @@ private:
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
         const text after = text_at(at + 2);
-        if (next == "namespace" && after == "std" && is_at(at + 3, ";")) {
-            uses_namespace_std_ = true;
-        }
+        const bool is_std = next == "namespace" && after == "std" && is_at(at + 3, ";");
+        uses_namespace_std_ = uses_namespace_std_ || is_std;
         if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
         if (after != "=") return;
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
-        for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
-            if (is_at(i, ";")) break;
+        for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
             if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
     }
 
-    // Remembers `typedef ... X;`.
+    // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
     void read_typedef(std::size_t at) {
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
-        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (!is_at(i, ";")) continue;
+        bool has_body = false;
+        std::size_t i = at + 1;
+        for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
+            if (is_at(i, "{") && partners_[i] > i) {
+                i = partners_[i];
+                has_body = true;
+            }
+            const bool is_last = is_at(i, ";");
+            if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
             while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
                 const std::size_t open = partners_[name];
@@ -561,7 +562,7 @@ private:
             }
             add_meaning(text_at(name), meaning);
             declare(text_at(i - 1), at);
-            return;
+            if (is_last) return;
         }
     }
 
@@ -588,7 +589,6 @@ ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
                                                    const char* words) const noexcept {
     return is_listed(text_at(at), words);
 }
-
 ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));
 }

@@ -49,7 +49,9 @@ public:
             is_unsigned_ = true;
         } else if (word == "signed") {
             is_signed_ = true;
-        } else if (is_listed(word, "char short double __int128")) {
+        } else if (is_listed(word,
+                             "char short double float bool wchar_t char8_t char16_t char32_t "
+                             "__int128")) {
             kind_ = word;
         } else {
             return word == "int";
@@ -73,7 +75,7 @@ public:
     }
 
 private:
-    text kind_;  // "char", "short", "double", "__int128", or "" for int and the long ones
+    text kind_;  // "char", "short", "double", "float", ..., or "" for int and the long ones
     int longs_ = 0;
     bool is_unsigned_ = false;
     bool is_signed_ = false;

@@ -82,14 +82,12 @@ public:
 
     // By the token of a constructor: the `new` among the member initialisers of its class; null if
     // that is not certain.
-    ALLOCSCOPE_INLINE table<const void*, const new_expression*>& implied() noexcept {
-        return implied_;
-    }
+    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, const new_expression*>{memory_};
+        implied_ = table<const void*, std::size_t>{memory_};
         memory_.release();
     }
 
@@ -110,7 +108,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
-    table<const void*, const new_expression*> implied_;
+    table<const void*, std::size_t> implied_;
 };
 
 }  // namespace symbolize

@@ -34,8 +34,8 @@ namespace symbolize {
 
 struct template_header {
     list<text> parameters;  // "" if it has no name
-    bool has_pack = false;
-    std::size_t pack = 0;         // the number of the parameter that is a pack
+    std::size_t packs = 0;
+    std::size_t pack = 0;         // the number of the last parameter that is a pack
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
@@ -84,6 +84,17 @@ ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& toke
         ++at;
     }
     return 0;
+}
+
+// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
+inline std::size_t behind_attributes(const list<source_token>& tokens,
+                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
+    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
+        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
+        if (open >= tokens.size() || partners[open] <= open) return at;
+        at = partners[open] + 1;
+    }
+    return at;
 }
 
 class template_scopes {
@@ -234,7 +245,7 @@ private:
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
             if (depth == 0 && c == '.') {
-                header.has_pack = true;
+                if (text_at(i - 1) != ".") ++header.packs;
                 header.pack = header.parameters.size();
             }
             const bool is_name = is_word(token) && token != "class" && token != "typename";

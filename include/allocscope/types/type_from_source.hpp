@@ -73,8 +73,7 @@ public:
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0))
-            return of_values();
+        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -137,13 +136,15 @@ public:
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
         const text outer = name.components[name.components.size() - 2].name;
-        const std::size_t body = body_of_class(file_, outer);
-        for (const name_declaration* each = file_.last_declared(own); body != 0 && each != nullptr;
+        bool is_class = false;
+        for (const name_declaration* each = file_.last_declared(own); each != nullptr;
              each = file_.declared_before(*each)) {
-            if (each->block != body) continue;
-            if (file_.is_any_at(each->at - 1, "struct class union enum")) return false;
+            if (class_of_body(file_, each->block) != outer) continue;
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
+            is_class = true;
         }
-        return body != 0 ||
+        if (is_class) return false;
+        return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
@@ -205,7 +206,14 @@ public:
             return path.view();
         }
         path << pretty_type(memory_, first.view());
+        if (is_undescribed(own) && is_class_here(argument) && takes_its_parameter(own)) path << '>';
         return path.view();
+    }
+
+    // Whether the debug information does not know a class with that name.
+    bool is_undescribed(text own) const {
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, own) == name_kind::unknown;
     }
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
@@ -229,7 +237,8 @@ private:
         if (expression_.type_end != expression_.type_begin + 1) return {};
         if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
-        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, true) : text{};
+        const text nothing;
+        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, &nothing) : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that
@@ -249,6 +258,31 @@ private:
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
         return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
+    }
+
+    // Whether the name is certainly no alias.
+    bool is_class_here(text word) const {
+        return builtin_type{}.take(word) || file_.class_named(word) != 0 || word == "string";
+    }
+
+    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
+    // parameter and one constructor, `own(T x)`, and the file has no guide.
+    bool takes_its_parameter(text own) const {
+        const std::size_t body = body_of_class(file_, own);
+        const list<const template_header*> headers =
+            file_.headers_around(memory_, file_.scope_of(body + 1));
+        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        std::size_t constructors = 0;
+        for (std::size_t at = 1; at + 1 < file_.tokens().size(); ++at) {
+            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
+            const std::size_t close = file_.partner(at + 1);
+            if (file_.is_at(close + 1, "->")) return false;
+            if (at < body || at > file_.partner(body)) continue;
+            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
+            if (!takes_it || close != at + 4 || headers[0]->packs != 0) return false;
+            ++constructors;
+        }
+        return constructors == 1;
     }
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
@@ -290,34 +324,6 @@ private:
         return false;
     }
 
-    // std::pair(1, x) is a pair of the types of its arguments. The same is true of std::tuple, and
-    // of std::optional.
-    text of_values() const {
-        const std::size_t name = expression_.type_begin + 2;
-        const std::size_t open = expression_.type_end;
-        const bool is_one = open == name + 1 && file_.is_at(name - 2, "std") &&
-                            file_.is_any_at(name, "pair tuple optional");
-        const std::size_t close = is_one && file_.is_any_at(open, "( {") ? file_.partner(open) : 0;
-        text_out type{memory_};
-        type << "std::" << file_.text_at(name) << '<';
-        std::size_t count = 0;
-        for (std::size_t at = open + 1; at < close; ++at, ++count) {
-            const std::size_t behind = behind_variable(file_.tokens(), at);
-            if (behind != close && !file_.is_at(behind, ",")) return {};
-            const text value = decayed(spelling_.type_of_value(at, behind, 0));
-            // These take the place of a value, or are copied.
-            const bool is_other = value.contains("std::allocator_arg_t") ||
-                                  (count == 0 && value.starts_with("std::optional<"));
-            if (value.empty() || is_other) return {};
-            type << (count == 0 ? "" : ", ") << value;
-            at = behind;
-        }
-        type << '>';
-        const bool is_optional = file_.is_at(name, "optional");
-        const bool is_whole = is_optional ? count == 1 : count > 1;
-        return is_whole ? type.view() : text{};  // a tuple of one may be made of a pair
-    }
-
     arena& memory_;
     type_knowledge knowledge_;
     const source_outline& file_;
@@ -353,13 +359,17 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         frame.column > 0 && first.line == frame.line && first.column == frame.column;
     const source_spelling spelling{names.scratch(), *file,     *expression,
                                    function,        knowledge, is_at_begin};
-    const text type = spelling.spelled();
+    text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
         notes->is_array = expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
+        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
+            spelling.is_undescribed(own_word(*file, *expression))) {
+            type = deduced;
+        }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         notes->deduced =
             deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);

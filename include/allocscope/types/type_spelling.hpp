@@ -95,11 +95,16 @@ public:
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                std::size_t dots = i + 1;
+                while (file_.is_any_at(dots, "* & const")) ++dots;
                 const bool is_pack =
-                    i + 3 < end && file_.is_at(i + 1, ".") && !is_inner && is_parameter(word);
+                    dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
-                    word = meaning_of(word, false, true);
-                    i += 3;
+                    const char* const behind = file_.text_at(i + 1).data();
+                    const text mark{behind,
+                                    static_cast<std::size_t>(file_.text_at(dots).data() - behind)};
+                    word = meaning_of(word, false, &mark);
+                    i = dots + 2;
                 } else if (!known.empty()) {
                     word = known;
                     is_of_library = false;
@@ -148,14 +153,15 @@ public:
         return joined(memory_, type, "*");
     }
 
-    // What a name stands for; "" if that is not certain. If `is_expanded`, all arguments of a pack.
-    text meaning_of(text word, bool has_arguments, bool is_expanded = false) const {
+    // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
+    // followed by the mark: that in `Ts*...` is "*".
+    text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
         for (std::size_t i = headers_.size(); i > 0; --i) {
             const list<text>& parameters = headers_[i - 1]->parameters;
             for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p, is_expanded);
+                if (parameters[p] == word) return argument(i - 1, p, mark);
             }
         }
         // Inside a template that the function's name does not show, any name may be a parameter.
@@ -249,8 +255,7 @@ private:
 
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
+            "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || builtin_type{}.take(word);
     }
 
@@ -347,24 +352,25 @@ private:
         return meaning;
     }
 
-    // Argument `index` with which the header's template was instantiated. If `is_expanded`, the
-    // parameter is a pack, and all its arguments are wanted.
-    text argument(std::size_t header, std::size_t index, bool is_expanded) const {
+    // Argument `index` with which the header's template was instantiated; see meaning_of().
+    text argument(std::size_t header, std::size_t index, const text* mark) const {
         if (headers_.size() != instantiated_.size()) return {};
         if (!headers_[header]->shows_arguments) return {};
         const list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
-        const std::size_t count = headers_[header]->parameters.size();
-        const bool has_pack = headers_[header]->has_pack;
-        const std::size_t pack = has_pack ? headers_[header]->pack : count;
-        const bool is_pack = index == pack;
-        if (is_pack != is_expanded || index >= arguments.size() || index > pack) return {};
-        if (is_pack && pack + 1 != count) return {};
-        if (!has_pack && arguments.size() != count) return {};
+        const template_header& own = *headers_[header];
+        const std::size_t count = own.parameters.size();
+        const bool is_pack = own.packs == 1 && index == own.pack;
+        const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
+                                            : own.packs == 0 && arguments.size() == count;
+        if (is_pack != (mark != nullptr) || !has_all) return {};
+        // A pack takes what the other parameters leave.
+        const std::size_t behind = arguments.size() - (count - index - 1);
+        const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
         text_out all{memory_};
-        for (std::size_t i = index; i < (is_pack ? arguments.size() : index + 1); ++i) {
-            if (i != index) all << ", ";
-            all << arguments[i];
+        for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
+            if (i != first) all << ", ";
+            all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
     }
@@ -448,7 +454,7 @@ private:
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             const bool is_class = i + 1 < name_.components.size();
-            if (!is_class || body_of_class(file_, component.name) != outer) continue;
+            if (!is_class || class_of_body(file_, outer) != component.name) continue;
             return joined(memory_, name_up_to(component), "::", word);
         }
         return {};

@@ -61,8 +61,9 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(seen("void f() { new other; } part* p = new part; void g(other* o);") == "part");
     CHECK(seen("void f() { auto g = [=] { new other; }; } part* p{new part};") == "part");
     CHECK(seen("struct in { other* o = new other; }; part* p = new part;") == "part");
-    CHECK(seen("part* p = new part; part* q = new part;") == "?");
-    CHECK(seen("part* p = new part; other* q = f({1}, new other);") == "?");
+    CHECK(seen("part* p = new part; part* q = new part;") == "<part, part> if as large");
+    CHECK(seen("part* p = new part; other* q = f({1}, new other);") == "<part, other> if as large");
+    CHECK(seen("part* p = new part; other* q = new other[2];") == "?");
     CHECK(seen("void f() { new part; }") == "?");
     CHECK(seen("pool(int) : p(new part) {} part* p;") == "?");
     CHECK(seen("struct in { part* p = new part; };") == "?");

@@ -54,6 +54,7 @@ TEST_CASE("merged_calls: both calls are there, or cannot be one") {
     CHECK_FALSE(is_merged("if (n) p = new @dog; else p = new cat;", false, true));
     CHECK_FALSE(is_merged("if (n) p = new @dog; else p = new dog;"));
     CHECK_FALSE(is_merged("if (n) p = new @dog; else p = new cow;"));
+    CHECK_FALSE(is_merged("struct s { s() : p(new @dog) {} cat* f() { return new cat; } };"));
     CHECK_FALSE(is_merged("if constexpr (n) p = new @dog; else p = new cat;"));
     CHECK_FALSE(is_merged("if constexpr (n) { p = f(new dog); } else { p = new @cat; }"));
     CHECK_FALSE(is_merged("if constexpr (n) p = new dog; else if constexpr (m) p = new @cat;"));

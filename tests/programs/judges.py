@@ -88,11 +88,11 @@ class judges:
         self.shim = self.folder / "counting_shim.so"
         self.prefix = {}
 
-    def build_library(self, name):
+    def build_library(self, name, *options):
         """A library to preload, from a source beside this file, with nothing but the C library."""
-        path = self.folder / f"{name}.so"
+        path = self.folder / f"{''.join([name, *options])}.so"
         if not path.exists():
-            subprocess.run([COMPILER, "-std=c++17", "-O2", "-shared", "-fPIC", "-nodefaultlibs",
+            subprocess.run([COMPILER, "-std=c++17", "-O2", "-shared", "-fPIC", "-nodefaultlibs", *options,
                             str(HERE / f"{name}.cpp"), "-lc", "-o", str(path)], check=True)
         return path
 

@@ -92,8 +92,9 @@ class judges:
         """A library to preload, from a source beside this file, with nothing but the C library."""
         path = self.folder / f"{''.join([name, *options])}.so"
         if not path.exists():
-            subprocess.run([COMPILER, "-std=c++17", "-O2", "-shared", "-fPIC", "-nodefaultlibs", *options,
-                            str(HERE / f"{name}.cpp"), "-lc", "-o", str(path)], check=True)
+            subprocess.run([COMPILER, "-std=c++17", "-O2", "-shared", "-fPIC", "-nodefaultlibs",
+                            *options, str(HERE / f"{name}.cpp"), "-lc", "-o", str(path)],
+                           check=True)
         return path
 
     def build_shim(self):

@@ -271,8 +271,9 @@ void begin_recording(const void* caller, const char* called) noexcept {
     // A malloc before this library gets all calls except those of functions that it lacks, or
     // passes them on. Its last act may be to pass on, and then nothing shows who called.
     look_who_calls(caller);
-    if (called != nullptr && is_defined_earlier(called)) is_passed_on = true;
     const bool is_sanitized = has_malloc_of_sanitizer();
+    // A sanitizer has a dl_iterate_phdr() of its own, which may not be ready.
+    if (!is_sanitized && called != nullptr && is_defined_earlier(called)) is_passed_on = true;
     if (is_sanitized) least_request_bytes = 0;
     const bool is_asked = ::getauxval(AT_SECURE) == 0 && !is_sanitized;
     if (is_asked && (is_our_malloc_first() || is_passed_on)) record_if_asked();

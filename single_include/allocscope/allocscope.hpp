@@ -13675,11 +13675,11 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 
 // Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-ALLOCSCOPE_HIDDEN void begin_recording(const void* caller) noexcept;
+ALLOCSCOPE_HIDDEN void begin_recording(const void* caller, const char* called) noexcept;
 // Makes an age mark if the command asks for one: see recording_head::age_mark_asked.
 ALLOCSCOPE_HIDDEN void make_asked_age_mark() noexcept;
 #else
-inline void begin_recording(const void*) noexcept {}
+inline void begin_recording(const void*, const char*) noexcept {}
 inline void make_asked_age_mark() noexcept {}
 #endif
 
@@ -13830,9 +13830,9 @@ inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept
 }
 
 // Called before the first event, a call by `caller`. Returns false when the library is not ready.
-ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller) noexcept {
+ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller, const char* called) noexcept {
     if (!is_relocated()) return false;
-    begin_recording(caller);
+    begin_recording(caller, called);
     return true;
 }
 
@@ -16746,19 +16746,20 @@ inline std::size_t watched_first_malloc_usable_size(void* block, std::uintptr_t)
 // Begins the recording, if the library is ready for it, and records the event with the frame of the
 // function that the program has called.
 template <auto Watched, auto Unready, class... Arguments>
-ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
+ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, const char* called, std::uintptr_t frame,
                                       Arguments... arguments) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    if (!begin_if_ready(caller)) return Unready(arguments...);
+    if (!begin_if_ready(caller, called)) return Unready(arguments...);
     return Watched(arguments..., frame);
 }
 
     // Returns from the function if this is the first event. This check comes before any access to a
     // thread's state, because a library that is not ready has none.
-    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)                       \
-        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                                 \
-            return first_event<&watched, &unready>(__builtin_return_address(0), hook_frame(), \
-                                                   __VA_ARGS__);                              \
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)               \
+        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                         \
+            return first_event<&watched, &unready>(__builtin_return_address(0),       \
+                                                   &#unready[sizeof("unready_") - 1], \
+                                                   hook_frame(), __VA_ARGS__);        \
         }
 
 #else

@@ -11,7 +11,9 @@
 // instead of 0 and whole multiples of an alignment.
 //
 // Compiled by judges.py: g++ -O2 -shared -fPIC -nodefaultlibs -lc. Forwards to __libc_malloc and
-// its like; only for programs whose malloc is glibc's.
+// its like; only for programs whose malloc is glibc's. With -DALLOCSCOPE_SHIM_PASSES_ON, for
+// same_run.py, it passes each call on to the library loaded behind it, and leaves operator new to
+// libstdc++, which calls malloc.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -23,15 +25,36 @@
 #include <cstdint>
 #include <cstring>
 
-extern "C" {
-void* __libc_malloc(std::size_t bytes);
-void __libc_free(void* pointer);
-void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_realloc(void* pointer, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-void* __libc_valloc(std::size_t bytes);
-void* __libc_pvalloc(std::size_t bytes);
-}
+// How the functions below call those behind them.
+#if defined(ALLOCSCOPE_SHIM_PASSES_ON)
+
+    #define ALLOCSCOPE_SHIM_BEHIND(RESULT, NAME, PARAMETERS, ARGUMENTS)            \
+        extern "C" RESULT NAME PARAMETERS;                                         \
+        static RESULT behind_##NAME PARAMETERS {                                   \
+            static decltype(&NAME) next = nullptr;                                 \
+            if (next == nullptr)                                                   \
+                next = reinterpret_cast<decltype(&NAME)>(dlsym(RTLD_NEXT, #NAME)); \
+            return next ARGUMENTS;                                                 \
+        }
+
+#else
+
+    #define ALLOCSCOPE_SHIM_BEHIND(RESULT, NAME, PARAMETERS, ARGUMENTS) \
+        extern "C" RESULT __libc_##NAME PARAMETERS;                     \
+        static RESULT behind_##NAME PARAMETERS {                        \
+            return __libc_##NAME ARGUMENTS;                             \
+        }
+
+#endif
+
+ALLOCSCOPE_SHIM_BEHIND(void*, malloc, (std::size_t bytes), (bytes))
+ALLOCSCOPE_SHIM_BEHIND(void, free, (void* pointer), (pointer))
+ALLOCSCOPE_SHIM_BEHIND(void*, calloc, (std::size_t count, std::size_t bytes), (count, bytes))
+ALLOCSCOPE_SHIM_BEHIND(void*, realloc, (void* pointer, std::size_t bytes), (pointer, bytes))
+ALLOCSCOPE_SHIM_BEHIND(void*, memalign, (std::size_t alignment, std::size_t bytes),
+                       (alignment, bytes))
+ALLOCSCOPE_SHIM_BEHIND(void*, valloc, (std::size_t bytes), (bytes))
+ALLOCSCOPE_SHIM_BEHIND(void*, pvalloc, (std::size_t bytes), (bytes))
 
 namespace {
 
@@ -153,28 +176,16 @@ void* born(void* pointer, std::size_t bytes) {
     return pointer;
 }
 
-// What operator new of libstdc++ asks malloc for.
-std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
-    const std::size_t some = bytes == 0 ? 1 : bytes;
-    return (some + alignment - 1) & ~(alignment - 1);
-}
-
-void* born_by_operator(void* pointer, std::size_t bytes, std::size_t alignment) {
-    counters* where = current();
-    if (where != nullptr) add(&where->rounded, rounded_up(bytes, alignment) - bytes);
-    return born(pointer, bytes);
-}
-
 }  // namespace
 
 #define ALLOCSCOPE_SHIM_EXPORTED extern "C" __attribute__((visibility("default")))
 
 ALLOCSCOPE_SHIM_EXPORTED void* malloc(std::size_t bytes) {
-    return born(__libc_malloc(bytes), bytes);
+    return born(behind_malloc(bytes), bytes);
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void* calloc(std::size_t count, std::size_t bytes) {
-    return born(__libc_calloc(count, bytes), count * bytes);
+    return born(behind_calloc(count, bytes), count * bytes);
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void free(void* pointer) {
@@ -183,12 +194,12 @@ ALLOCSCOPE_SHIM_EXPORTED void free(void* pointer) {
         add(&where->frees, 1);
         note(where, kind_free);
     }
-    __libc_free(pointer);
+    behind_free(pointer);
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void* realloc(void* pointer, std::size_t bytes) {
     if (pointer == nullptr) return malloc(bytes);
-    void* moved = __libc_realloc(pointer, bytes);
+    void* moved = behind_realloc(pointer, bytes);
     counters* where = moved != nullptr || bytes == 0 ? current() : nullptr;
     if (where != nullptr) {
         add(&where->frees, 1);
@@ -211,7 +222,7 @@ ALLOCSCOPE_SHIM_EXPORTED void* reallocarray(void* pointer, std::size_t count, st
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
-    return born(__libc_memalign(alignment, bytes), bytes);
+    return born(behind_memalign(alignment, bytes), bytes);
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
@@ -229,25 +240,43 @@ ALLOCSCOPE_SHIM_EXPORTED int posix_memalign(void** result, std::size_t alignment
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void* valloc(std::size_t bytes) {
-    return born(__libc_valloc(bytes), bytes);
+    return born(behind_valloc(bytes), bytes);
 }
 
 ALLOCSCOPE_SHIM_EXPORTED void* pvalloc(std::size_t bytes) {
-    return born(__libc_pvalloc(bytes), bytes);
+    return born(behind_pvalloc(bytes), bytes);
 }
 
-// When there is no memory: what the C++ library does, which calls malloc once more in vain.
-#define ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ALIGNMENT, ATTEMPT)   \
-    ALLOCSCOPE_SHIM_EXPORTED void* NAME PARAMETERS {                                    \
-        if (void* found = ATTEMPT) return born_by_operator(found, bytes, ALIGNMENT);    \
-        return reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)) ARGUMENTS; \
-    }
-#define ALLOCSCOPE_SHIM_PLAIN_NEW(NAME, PARAMETERS, ARGUMENTS)   \
-    ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, 1, \
-                                 __libc_malloc(rounded_up(bytes, 1)))
-#define ALLOCSCOPE_SHIM_ALIGNED_NEW(NAME, PARAMETERS, ARGUMENTS)         \
-    ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, alignment, \
-                                 __libc_memalign(alignment, rounded_up(bytes, alignment)))
+#if !defined(ALLOCSCOPE_SHIM_PASSES_ON)
+
+namespace {
+
+// What operator new of libstdc++ asks malloc for.
+std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
+    const std::size_t some = bytes == 0 ? 1 : bytes;
+    return (some + alignment - 1) & ~(alignment - 1);
+}
+
+void* born_by_operator(void* pointer, std::size_t bytes, std::size_t alignment) {
+    counters* where = current();
+    if (where != nullptr) add(&where->rounded, rounded_up(bytes, alignment) - bytes);
+    return born(pointer, bytes);
+}
+
+}  // namespace
+
+    // When there is no memory: what the C++ library does, which calls malloc once more in vain.
+    #define ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ALIGNMENT, ATTEMPT)   \
+        ALLOCSCOPE_SHIM_EXPORTED void* NAME PARAMETERS {                                    \
+            if (void* found = ATTEMPT) return born_by_operator(found, bytes, ALIGNMENT);    \
+            return reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)) ARGUMENTS; \
+        }
+    #define ALLOCSCOPE_SHIM_PLAIN_NEW(NAME, PARAMETERS, ARGUMENTS)   \
+        ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, 1, \
+                                     behind_malloc(rounded_up(bytes, 1)))
+    #define ALLOCSCOPE_SHIM_ALIGNED_NEW(NAME, PARAMETERS, ARGUMENTS)         \
+        ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, alignment, \
+                                     behind_memalign(alignment, rounded_up(bytes, alignment)))
 
 ALLOCSCOPE_SHIM_PLAIN_NEW(_Znwm, (std::size_t bytes), (bytes))
 ALLOCSCOPE_SHIM_PLAIN_NEW(_Znam, (std::size_t bytes), (bytes))
@@ -263,3 +292,5 @@ ALLOCSCOPE_SHIM_ALIGNED_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
 ALLOCSCOPE_SHIM_ALIGNED_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
                             (std::size_t bytes, std::size_t alignment, void* nothrow),
                             (bytes, alignment, nothrow))
+
+#endif

@@ -232,6 +232,41 @@ def stands_behind_a_tool_that_passes_calls_on(recorder, folder):
     assert (row["objects"], row["line"]) == (50, 6), row
 
 
+FREES_FIRST = r"""
+#include <cstdlib>
+int main() {
+    void* volatile none = nullptr;
+    free(none);
+    free(calloc(3, 7));
+    return 6;
+}
+"""
+
+TAKES_ADDRESSES = r"""
+#include <cstdlib>
+int main() {
+    void* (*volatile obtain)(size_t) = &malloc;
+    void (*volatile release)(void*) = &free;
+    release(obtain(5));
+    release(calloc(2, 8));
+    return 6;
+}
+"""
+
+
+def stands_behind_a_tool_that_leaves_no_trace(recorder, folder):
+    """Its last act is a jump to the next function. In a program at a fixed place, the address of
+    malloc is that of a jump in the program, before the tool's."""
+    tool = compiled(folder, "libjumps.so", TOOL, COMPILER, "-O2", "-shared", "-fPIC", *WITHOUT_CXX)
+    for name, source, more, expected in (
+            ("frees_first", FREES_FIRST, ["-O1"], (1, 1, 21)),
+            ("takes_addresses", TAKES_ADDRESSES, ["-O1", "-fno-pie", "-no-pie"], (2, 2, 21))):
+        program = compiled(folder, name, source, COMPILER, *more, *WITHOUT_CXX)
+        _, report = recorder.reports(
+            ["/bin/sh", "-c", f"LD_PRELOAD={tool}:$LD_PRELOAD exec {program}"], code=6)
+        assert totals(report) == expected, (name, report["totals"])
+
+
 def says_that_valgrind_has_its_own_malloc(recorder, folder):
     program = compiled(folder, "replaced", BEHIND_A_TOOL, COMPILER, *WITHOUT_CXX)
     under = ["valgrind", "-q", program]
@@ -253,6 +288,7 @@ def main():
         names_libraries(recorder, folder)
         names_at_least_the_module(recorder, folder)
         stands_behind_a_tool_that_passes_calls_on(recorder, folder)
+        stands_behind_a_tool_that_leaves_no_trace(recorder, folder)
         says_that_valgrind_has_its_own_malloc(recorder, folder)
 
 

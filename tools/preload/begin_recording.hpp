@@ -7,6 +7,7 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 
+#include "earlier_definitions.hpp"
 #include "open_recording.hpp"
 #include "start_modules.hpp"
 
@@ -259,16 +260,23 @@ void make_asked_age_mark() noexcept {
     ::pthread_mutex_unlock(&process.control);
 }
 
-void begin_recording(const void* caller) noexcept {
+// Whether the program finds our malloc under its name.
+bool is_our_malloc_first() noexcept {
+    return is_ours("malloc") && !is_defined_earlier("malloc");
+}
+
+void begin_recording(const void* caller, const char* called) noexcept {
     const int saved_errno = errno;
     process.entry.shut();
     // A malloc before this library gets all calls except those of functions that it lacks, or
-    // passes them on.
+    // passes them on. Its last act may be to pass on, and then nothing shows who called.
     look_who_calls(caller);
     const bool is_sanitized = has_malloc_of_sanitizer();
+    // A sanitizer has a dl_iterate_phdr() of its own, which may not be ready.
+    if (!is_sanitized && called != nullptr && is_defined_earlier(called)) is_passed_on = true;
     if (is_sanitized) least_request_bytes = 0;
     const bool is_asked = ::getauxval(AT_SECURE) == 0 && !is_sanitized;
-    if (is_asked && (is_ours("malloc") || is_passed_on)) record_if_asked();
+    if (is_asked && (is_our_malloc_first() || is_passed_on)) record_if_asked();
     lead_operators();
     errno = saved_errno;
 }

@@ -47,10 +47,11 @@ __attribute__((constructor)) static void on_load() {
     allocscope::detail::hand_over_to_command();
     allocscope::detail::tell_if_sanitized();
     // If another malloc comes first, the first call shows whether it passes calls on.
-    if (allocscope::detail::process.entry.is_untouched() && allocscope::detail::is_ours("malloc")) {
+    if (allocscope::detail::process.entry.is_untouched() &&
+        allocscope::detail::is_our_malloc_first()) {
         std::free(nullptr);  // begins the recording
         allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
-        if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr);
+        if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr, nullptr);
     }
     allocscope::detail::lead_operators_before_main();
     allocscope::detail::follow_children();

@@ -283,19 +283,20 @@ inline std::size_t watched_first_malloc_usable_size(void* block, std::uintptr_t)
 // Begins the recording, if the library is ready for it, and records the event with the frame of the
 // function that the program has called.
 template <auto Watched, auto Unready, class... Arguments>
-ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, std::uintptr_t frame,
+ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, const char* called, std::uintptr_t frame,
                                       Arguments... arguments) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    if (!begin_if_ready(caller)) return Unready(arguments...);
+    if (!begin_if_ready(caller, called)) return Unready(arguments...);
     return Watched(arguments..., frame);
 }
 
     // Returns from the function if this is the first event. This check comes before any access to a
     // thread's state, because a library that is not ready has none.
-    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)                       \
-        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                                 \
-            return first_event<&watched, &unready>(__builtin_return_address(0), hook_frame(), \
-                                                   __VA_ARGS__);                              \
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)               \
+        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                         \
+            return first_event<&watched, &unready>(__builtin_return_address(0),       \
+                                                   &#unready[sizeof("unready_") - 1], \
+                                                   hook_frame(), __VA_ARGS__);        \
         }
 
 #else

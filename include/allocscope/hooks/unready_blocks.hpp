@@ -75,9 +75,9 @@ inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept
 }
 
 // Called before the first event, a call by `caller`. Returns false when the library is not ready.
-ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller) noexcept {
+ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller, const char* called) noexcept {
     if (!is_relocated()) return false;
-    begin_recording(caller);
+    begin_recording(caller, called);
     return true;
 }
 

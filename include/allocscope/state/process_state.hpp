@@ -153,11 +153,11 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 
 // Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-ALLOCSCOPE_HIDDEN void begin_recording(const void* caller) noexcept;
+ALLOCSCOPE_HIDDEN void begin_recording(const void* caller, const char* called) noexcept;
 // Makes an age mark if the command asks for one: see recording_head::age_mark_asked.
 ALLOCSCOPE_HIDDEN void make_asked_age_mark() noexcept;
 #else
-inline void begin_recording(const void*) noexcept {}
+inline void begin_recording(const void*, const char*) noexcept {}
 inline void make_asked_age_mark() noexcept {}
 #endif
 

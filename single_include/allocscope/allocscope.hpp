@@ -51971,7 +51971,8 @@ public:
 
     // Adds a point with a name (the first 63 bytes) now. No effect after stop().
     void mark(const char* name) noexcept;
-    bool is_sampling() const noexcept { return has_thread_.load(); }
+    // Whether the thread of its own runs: not after stop(), and not in a forked child.
+    bool is_sampling() const noexcept { return has_thread_.load() && process_ == ::getpid(); }
 
     // These do what they do in scope. A snapshot has the points up to its own moment, which is the
     // last one. stats_and_forget() begins the series anew.

@@ -39,7 +39,8 @@ def says_what_is_wrong(program):
     refuses(["--age-step", "1s", "--record", "counters", program], "--age-step needs stacks")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
     refuses(["--frames", "-1", program], '"-1"')
-    refuses(["--every", "0", program], '"0"', "seconds")
+    for seconds in ("0", "0x10", "0X1p4", " 5", "+5", "-5", "5s", "inf", "nan", ""):
+        refuses([f"--every={seconds}", program], f'"{seconds}"', "seconds")
     refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
     refuses(["--children", "some", program], '"some"', "follow or ignore")
     refuses(["--output", "a.docx", program], '"a.docx"', ".json")

@@ -6,7 +6,6 @@
 
 #include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -143,9 +142,8 @@ std::string read_children(const std::string& text, run_options& into) {
 }
 
 std::string read_every(const std::string& text, run_options& into) {
-    char* end = nullptr;
-    into.every_seconds = std::strtod(text.c_str(), &end);
-    const bool is_number = !text.empty() && *end == '\0' && std::isfinite(into.every_seconds);
+    const char* const end = read_decimal(text.c_str(), into.every_seconds);
+    const bool is_number = end != nullptr && *end == '\0';
     if (is_number && into.every_seconds >= 0.01 && into.every_seconds <= 1e9) return {};
     return "--every is \"" + text + "\"; it must be seconds, from 0.01 to 1000000000";
 }

@@ -165,10 +165,11 @@ void children_go_on_without_the_thread() {
         std::this_thread::sleep_for(milliseconds{1});
         const child_end end = in_child(
             [&window] {
+                bool is_right = !window.is_sampling();
                 window.mark("in the child");
                 const snapshot own = window.stop();
-                const bool is_right =
-                    !window.is_sampling() && moment_named(own, "in the child") != nullptr;
+                is_right = is_right && !window.is_sampling() &&
+                           moment_named(own, "in the child") != nullptr;
                 window.~timed_scope();
                 return is_right ? 0 : 1;
             },

@@ -184,6 +184,13 @@ void children_go_on_without_the_thread() {
 
 void threads_mark_and_stop_at_once() {
     timed_scope window{"shared", milliseconds{1}};
+    std::thread counting{[&window] {  // ThreadSanitizer sees whether that may be while others stop
+        int after_the_end = 0;
+        while (after_the_end < 10000) {
+            if (!window.is_sampling()) ++after_the_end;
+            ALLOCSCOPE_EXPECT(window.counts().allocations >= 1);
+        }
+    }};
     std::thread threads[4];
     for (std::thread& each : threads) {
         each = std::thread{[&window] {
@@ -195,6 +202,7 @@ void threads_mark_and_stop_at_once() {
         }};
     }
     for (std::thread& each : threads) each.join();
+    counting.join();
 }
 
 void a_process_ends_with_an_open_one() {

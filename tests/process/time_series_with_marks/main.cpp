@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -205,6 +206,21 @@ void threads_mark_and_stop_at_once() {
     counting.join();
 }
 
+void its_thread_takes_no_signals() {
+    const timed_scope window{"undisturbed", milliseconds{1}};
+    sigset_t mine;
+    sigset_t before;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR1);  // would end the process in a thread that does not block it
+    pthread_sigmask(SIG_BLOCK, &mine, &before);
+    ::kill(::getpid(), SIGUSR1);
+    std::this_thread::sleep_for(milliseconds{5});
+    int taken = 0;
+    ALLOCSCOPE_EXPECT_EQUAL(sigwait(&mine, &taken), 0);
+    ALLOCSCOPE_EXPECT_EQUAL(taken, SIGUSR1);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 void a_process_ends_with_an_open_one() {
     const child_end end = in_child(
         [] {
@@ -226,6 +242,7 @@ int main() {
     a_thread_takes_points_and_is_charged_to_nobody();
     too_many_points_go_and_marks_stay();
     threads_mark_and_stop_at_once();
+    its_thread_takes_no_signals();
     // The allocators of sanitizers do not hold their locks across a fork.
     if (!is_sanitized) {
         children_go_on_without_the_thread();

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 namespace allocscope_tools {
 
@@ -41,10 +40,8 @@ struct compare_request {
 std::string read_tolerance(const std::string& given, compare_request& into) {
     std::string text = given;
     if (!text.empty() && text.back() == '%') text.pop_back();
-    char* end = nullptr;
-    into.tolerance_percent = std::strtod(text.c_str(), &end);
-    if (!text.empty() && *end == '\0' && std::isfinite(into.tolerance_percent) &&
-        into.tolerance_percent >= 0) {
+    const char* const end = read_decimal(text.c_str(), into.tolerance_percent);
+    if (end != nullptr && *end == '\0' && std::isfinite(into.tolerance_percent)) {
         return {};
     }
     return "it must be a percentage of 0 or more, such as 5";

@@ -32,6 +32,16 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
     return {};
 }
 
+const char* read_decimal(const char* text, double& into) {
+    const bool is_decimal =
+        std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '.';
+    const bool is_hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (!is_decimal || is_hexadecimal) return nullptr;
+    char* end = nullptr;
+    into = std::strtod(text, &end);
+    return end;
+}
+
 std::string read_duration(const std::string& text, std::uint64_t& into) {
     const char* const problem =
         "it must be a time above 0, such as 500ms, 10s, 5min, 2h or 1d; a number alone is seconds";
@@ -40,11 +50,11 @@ std::string read_duration(const std::string& text, std::uint64_t& into) {
         double nanoseconds;
     } units[] = {{"", 1e9},  {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},
                  {"ns", 1.}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
-    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) return problem;
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
+    double number = 0;
+    const char* const unit_name = read_decimal(text.c_str(), number);
+    if (unit_name == nullptr) return problem;
     for (const auto& unit : units) {
-        if (std::string{end} != unit.name) continue;
+        if (std::string{unit_name} != unit.name) continue;
         const double nanoseconds = std::round(number * unit.nanoseconds);
         constexpr double most = 1e18;  // 31 years
         if (!(nanoseconds >= 1) || nanoseconds > most) return problem;

@@ -75,6 +75,10 @@ inline bool asks_for_help(const arguments& words) {
 // is wrong.
 std::string read_amount(const std::string& text, std::uint64_t& into);
 
+// Reads a decimal number that is not negative, such as 10, 0.5 or 1e3, and returns where it ends.
+// Null if the text begins otherwise, as 0x10, inf and -1 do.
+const char* read_decimal(const char* text, double& into);
+
 // Reads a duration above 0 in nanoseconds: seconds, such as 10 or 0.5, or with a unit: 500ms, 10s,
 // 5min, 2h, 1d. Returns "", or what is wrong.
 std::string read_duration(const std::string& text, std::uint64_t& into);

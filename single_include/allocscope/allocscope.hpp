@@ -14629,9 +14629,10 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    // If the program has many keys, the C library allocates room for the value of ours. That
-    // allocation is charged to no window.
-    state->pause_depth = 1;
+    // For the values of the first 32 keys the C library has room. For that of a later key it
+    // allocates some, which is charged to no window.
+    constexpr pthread_key_t keys_with_room = 32;
+    state->pause_depth = process.thread_key >= keys_with_room ? 1 : 0;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
     state->pause_depth = 0;
@@ -18102,14 +18103,19 @@ inline void close_window_now(window_id id) noexcept {
     }
 }
 
-inline void pause_now(int change) noexcept {
-    // Before the first window, this may be the first function of the engine that is called.
+// The state of the calling thread. This may be the first function of the engine that is called, and
+// it may ask the C library for memory, so no lock may be held. Null when there is no memory.
+inline thread_state* prepared_state() noexcept {
     if (process.latecomer.load(memory_order::acquire) == nullptr) {
         prepare_process();
         const control_lock lock;
         prepare_threads();
     }
-    thread_state* self = own_state();
+    return own_state();
+}
+
+inline void pause_now(int change) noexcept {
+    thread_state* self = prepared_state();
     if (self == nullptr || self == process.latecomer.load(memory_order::acquire)) return;
     // The pause began when there was no memory for the thread's state.
     if (change < 0 && self->pause_depth == 0) return;
@@ -32559,10 +32565,11 @@ ALLOCSCOPE_COLD_END
 #define ALLOCSCOPE_UNWIND_FIRST_USE_HPP
 
 // They have names of our own, because the types in the declarations of <cxxabi.h> differ between
-// C++ runtimes. They are weak, because a program without function-local statics may lack them.
-extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
+// C++ runtimes. Their types here are those that g++ itself gives them: with -flto it compares. They
+// are weak, because a program without function-local statics may lack them.
+extern "C" __attribute__((weak)) int allocscope_guard_acquire(long long*) noexcept
     __asm__("__cxa_guard_acquire");
-extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
+extern "C" __attribute__((weak)) void allocscope_guard_release(long long*) noexcept
     __asm__("__cxa_guard_release");
 
 ALLOCSCOPE_COOL_BEGIN
@@ -32644,9 +32651,7 @@ inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address)
 }
 
 // The address of a function of another module, in the form that callee_at() gives.
-template <class Function>
-std::uintptr_t entry_of(Function* function) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(function);
+inline std::uintptr_t entry_of(std::uintptr_t address) noexcept {
     module_segments module;
     if (address == 0 ||
         !find_module_segments(cfi_to_rule_detail::find_module(address).start, module)) {
@@ -32679,8 +32684,10 @@ inline std::uintptr_t initialisation_behind(const function_code& in,
 inline bool is_first_use(std::uintptr_t return_address) noexcept {
     const function_code function = function_around(return_address - 1);
     if (function.end == 0) return false;
-    const std::uintptr_t acquire = entry_of(&allocscope_guard_acquire);
-    const std::uintptr_t release = entry_of(&allocscope_guard_release);
+    const std::uintptr_t acquire =
+        entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_acquire));
+    const std::uintptr_t release =
+        entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_release));
     if (acquire == 0 || release == 0) return false;
     // Looks for the first end of an initialisation after the return address. The address is inside
     // an initialisation that begins before it and does not end before it.
@@ -33749,9 +33756,14 @@ ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
+// Not charged is only what may ask the C library for memory: a signal handler that allocates while
+// a window opens is charged as always.
 inline window_id engine_open_window(const char* name, const options& wanted) {
-    const uncharged_work meanwhile;
-    look_for_modules_if_attached();
+    prepared_state();
+    if (process.look_for_modules.load(memory_order::acquire) != nullptr) {
+        const uncharged_work meanwhile;
+        look_for_modules_if_attached();
+    }
     return open_window_now(name, wanted);
 }
 
@@ -52034,11 +52046,12 @@ public:
 
     // Adds a point with a name (the first 63 bytes) now. No effect after stop().
     void mark(const char* name) noexcept;
-    bool is_sampling() const noexcept { return has_thread_.load(); }
+    // Whether the thread of its own runs: not after stop(), and not in a forked child.
+    bool is_sampling() const noexcept { return has_thread_.load() && process_ == ::getpid(); }
 
     // These do what they do in scope. A snapshot has the points up to its own moment, which is the
     // last one. stats_and_forget() begins the series anew.
-    allocation_counts counts() const noexcept { return window_.counts(); }
+    allocation_counts counts() const noexcept;
     snapshot stats();
     snapshot stats_and_forget();
     snapshot stop();
@@ -52050,21 +52063,22 @@ private:
     void begin_thread() noexcept;
     void end_thread() noexcept;
     void add_point(const char* name) noexcept;
-    void settle_after_fork() noexcept;
+    void settle_after_fork() const noexcept;
     snapshot with_points(const snapshot& of);
 
+    // What is mutable is set right in a forked child by whichever member is called first.
     const std::chrono::milliseconds every_;
-    detail::moment_list points_;
+    mutable detail::moment_list points_;
     scope window_;
     clock::time_point began_;
-    std::mutex asking_;  // taken before lock_: one snapshot at a time
-    std::mutex lock_;    // of the points
-    std::condition_variable ends_;
+    mutable std::mutex asking_;  // taken before lock_: one snapshot at a time
+    mutable std::mutex lock_;    // of the points
+    mutable std::condition_variable ends_;
     bool is_ending_ = false;
     bool is_stopped_ = false;
     pthread_t thread_ = {};
-    std::atomic<bool> has_thread_{false};
-    std::atomic<pid_t> process_;
+    mutable std::atomic<bool> has_thread_{false};
+    mutable std::atomic<pid_t> process_;
     snapshot last_;
 };
 
@@ -52139,7 +52153,7 @@ inline void* timed_scope::take_points(void* series) {
 
 // The child has only the thread that runs this. A lock may have been taken by a thread that the
 // child does not have; then the points may be half written, so they are dropped.
-inline void timed_scope::settle_after_fork() noexcept {
+inline void timed_scope::settle_after_fork() const noexcept {
     const pid_t own = ::getpid();
     if (process_.exchange(own) == own) return;
     has_thread_ = false;
@@ -52180,6 +52194,17 @@ inline snapshot timed_scope::with_points(const snapshot& of) {
         info.losses = losses.data();
         info.loss_count = losses.size();
     });
+}
+
+// A scope must not be stopped while it is read.
+inline allocation_counts timed_scope::counts() const noexcept {
+    settle_after_fork();
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        if (!is_stopped_) return window_.counts();
+    }
+    const std::lock_guard<std::mutex> until_stopped{asking_};
+    return window_.counts();
 }
 
 inline snapshot timed_scope::stats() {

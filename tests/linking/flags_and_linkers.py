@@ -62,12 +62,25 @@ def check(tools, compiler, name, compile_flags, link_flags):
     return rows[0]
 
 
+def declares_what_the_compiler_does(tools):
+    """With -flto g++ compares our declarations with its own, and warns of another type."""
+    flags = [*BASE, "-flto"]
+    inputs = [tools.compile("g++", source, *flags) for source in ["own_static.cpp", "hooks.cpp"]]
+    program = tools.link("g++", tools.folder("flags g++ declarations") / "program", "-O2", "-flto",
+                         "-Werror=lto-type-mismatch", *inputs)
+    run([program])
+
+
 def main():
     tools = bench()
-    check_all([(f"{compiler}: {case[0]}",
-                lambda compiler=compiler, case=case: check(tools, compiler, *case))
-               for compiler in tools.compilers
-               for case in COMMON + BY_COMPILER.get(compiler, [])])
+    cases = [(f"{compiler}: {case[0]}",
+              lambda compiler=compiler, case=case: check(tools, compiler, *case))
+             for compiler in tools.compilers
+             for case in COMMON + BY_COMPILER.get(compiler, [])]
+    if "g++" in tools.compilers:
+        cases.append(("g++: declares_what_the_compiler_does",
+                      lambda: declares_what_the_compiler_does(tools)))
+    check_all(cases)
 
 
 if __name__ == "__main__":

@@ -189,7 +189,8 @@ def refuses_bad_input(folder):
                            ([good, good, good], "not 3"), (["--frob", good, good], "--frob"),
                            (["--tolerance"], "--tolerance needs a value"),
                            *((["--tolerance", value, good, good], f"is \"{value}\"; it must be")
-                             for value in ("-1", "", "%", "x", "5x", "nan", "inf"))):
+                             for value in ("-1", "", "%", "x", "5x", "0x5", "nan", "inf",
+                                           "1e400"))):
         assert message in run("compare", *words, code=2), words
     with open("/dev/full", "w") as full:
         done = subprocess.run([PROGRAM, "compare", good, good], stdout=full,

@@ -39,7 +39,8 @@ def says_what_is_wrong(program):
     refuses(["--age-step", "1s", "--record", "counters", program], "--age-step needs stacks")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
     refuses(["--frames", "-1", program], '"-1"')
-    refuses(["--every", "0", program], '"0"', "seconds")
+    for seconds in ("0", "0x10", "0X1p4", " 5", "+5", "-5", "5s", "inf", "nan", ""):
+        refuses([f"--every={seconds}", program], f'"{seconds}"', "seconds")
     refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
     refuses(["--children", "some", program], '"some"', "follow or ignore")
     refuses(["--output", "a.docx", program], '"a.docx"', ".json")
@@ -55,6 +56,12 @@ def says_what_is_wrong(program):
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     for record in ("sampled", "counters"):
         refuses(["--details", "--record", record, program], "--details needs every allocation")
+    refuses(["--details", program], "--details needs every", "leave ALLOCSCOPE_RECORD out",
+            ALLOCSCOPE_RECORD="sampled")
+    refuses(["--record", "counters", program], "ALLOCSCOPE_AGE_STEP needs stacks",
+            "leave --record out", ALLOCSCOPE_AGE_STEP="1s")
+    refuses([program], 'ALLOCSCOPE_FORMAT is "pprof", which is not text', ALLOCSCOPE_FORMAT="pprof")
+    refuses([program], 'ALLOCSCOPE_OUTPUT is "a.docx"', ALLOCSCOPE_OUTPUT="a.docx")
     refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "not FROM=TO",
             ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',

@@ -6,11 +6,11 @@
 
 #include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,9 +143,8 @@ std::string read_children(const std::string& text, run_options& into) {
 }
 
 std::string read_every(const std::string& text, run_options& into) {
-    char* end = nullptr;
-    into.every_seconds = std::strtod(text.c_str(), &end);
-    const bool is_number = !text.empty() && *end == '\0' && std::isfinite(into.every_seconds);
+    const char* const end = read_decimal(text.c_str(), into.every_seconds);
+    const bool is_number = end != nullptr && *end == '\0';
     if (is_number && into.every_seconds >= 0.01 && into.every_seconds <= 1e9) return {};
     return "--every is \"" + text + "\"; it must be seconds, from 0.01 to 1000000000";
 }
@@ -240,37 +239,6 @@ const option* find_option(const std::string& name) {
     return nullptr;
 }
 
-// Chooses the format by the ending of the path.
-std::string choose_format(run_options& into) {
-    const std::string& path = into.output;
-    const report_format* fitting = allocscope::detail::format_of_path(path.c_str());
-    if (fitting != nullptr) {
-        into.format = fitting;
-        return {};
-    }
-    const std::size_t dot = path.rfind('.');
-    const std::size_t slash = path.rfind('/');
-    const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-    if (has_ending && path.find('%', dot) == std::string::npos) {
-        return "--output is \"" + path + "\"; its ending must be " +
-               allocscope::detail::format_endings() + ", or --format must say what to write";
-    }
-    return {};
-}
-
-// Refuses options that contradict each other.
-std::string check_format(const run_options& wanted) {
-    if (wanted.record.details && wanted.record.record != recording::exact) {
-        return "--details needs every allocation with its stack; leave --record out";
-    }
-    if (wanted.record.age_step != 0 && wanted.record.record == recording::counters) {
-        return "--age-step needs stacks; leave --record counters out";
-    }
-    if (!wanted.output.empty() || wanted.format->is_text) return {};
-    return std::string{"--format is \""} + wanted.format->name +
-           "\", which is not text; --output must say where to write it";
-}
-
 // Checks the variable that says where sources are. types/source_cache.hpp reads it later.
 std::string check_sources() {
     const char* value = ::secure_getenv("ALLOCSCOPE_SOURCES");
@@ -304,8 +272,8 @@ public:
             return "no command is given; write: allocscope run [options] -- COMMAND"
                    " [ARGUMENT...]";
         }
-        const std::string problem = has_format_ ? "" : choose_format(into_);
-        return problem.empty() ? check_format(into_) : problem;
+        const std::string problem = has_format_ ? "" : choose_format();
+        return problem.empty() ? check_together() : problem;
     }
 
 private:
@@ -313,15 +281,57 @@ private:
         if (!problem_.empty()) return;
         problem_ = wanted.read(value, into_);
         if (std::strcmp(wanted.name, "--format") == 0) has_format_ = true;
+        is_variable_[&wanted - all_options] = false;
     }
 
     // An error names the variable, because nobody has typed the option.
     void take_variable(const option& wanted, const std::string& value) {
         if (!problem_.empty()) return;
         take(wanted, value);
+        is_variable_[&wanted - all_options] = true;
         const std::size_t length = std::strlen(wanted.name);
         if (problem_.compare(0, length, wanted.name) != 0) return;
         problem_.replace(0, length, wanted.variable);
+    }
+
+    // The name under which the user has given the option.
+    std::string given(const char* name) const {
+        const option* const known = find_option(name);
+        return is_variable_[known - all_options] ? known->variable : known->name;
+    }
+
+    // Chooses the format by the ending of the path.
+    std::string choose_format() {
+        const std::string& path = into_.output;
+        const report_format* fitting = allocscope::detail::format_of_path(path.c_str());
+        if (fitting != nullptr) {
+            into_.format = fitting;
+            return {};
+        }
+        const std::size_t dot = path.rfind('.');
+        const std::size_t slash = path.rfind('/');
+        const bool has_ending =
+            dot != std::string::npos && (slash == std::string::npos || dot > slash);
+        if (has_ending && path.find('%', dot) == std::string::npos) {
+            return given("--output") + " is \"" + path + "\"; its ending must be " +
+                   allocscope::detail::format_endings() + ", or --format must say what to write";
+        }
+        return {};
+    }
+
+    // Refuses options that contradict each other.
+    std::string check_together() const {
+        const recording recorded = into_.record.record;
+        if (into_.record.details && recorded != recording::exact) {
+            return given("--details") + " needs every allocation with its stack; leave " +
+                   given("--record") + " out";
+        }
+        if (into_.record.age_step != 0 && recorded == recording::counters) {
+            return given("--age-step") + " needs stacks; leave " + given("--record") + " out";
+        }
+        if (!into_.output.empty() || into_.format->is_text) return {};
+        return given("--format") + " is \"" + into_.format->name +
+               "\", which is not text; --output must say where to write it";
     }
 
     void read_word() {
@@ -359,6 +369,7 @@ private:
     std::size_t at_ = 0;
     bool is_over_ = false;
     bool has_format_ = false;
+    bool is_variable_[std::size(all_options)] = {};  // by option: its value is the variable's
     std::string problem_;
 };
 

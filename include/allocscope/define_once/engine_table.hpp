@@ -90,9 +90,14 @@ ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
     if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
+// Not charged is only what may ask the C library for memory: a signal handler that allocates while
+// a window opens is charged as always.
 inline window_id engine_open_window(const char* name, const options& wanted) {
-    const uncharged_work meanwhile;
-    look_for_modules_if_attached();
+    prepared_state();
+    if (process.look_for_modules.load(memory_order::acquire) != nullptr) {
+        const uncharged_work meanwhile;
+        look_for_modules_if_attached();
+    }
     return open_window_now(name, wanted);
 }
 

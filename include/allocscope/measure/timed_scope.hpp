@@ -143,11 +143,12 @@ public:
 
     // Adds a point with a name (the first 63 bytes) now. No effect after stop().
     void mark(const char* name) noexcept;
-    bool is_sampling() const noexcept { return has_thread_.load(); }
+    // Whether the thread of its own runs: not after stop(), and not in a forked child.
+    bool is_sampling() const noexcept { return has_thread_.load() && process_ == ::getpid(); }
 
     // These do what they do in scope. A snapshot has the points up to its own moment, which is the
     // last one. stats_and_forget() begins the series anew.
-    allocation_counts counts() const noexcept { return window_.counts(); }
+    allocation_counts counts() const noexcept;
     snapshot stats();
     snapshot stats_and_forget();
     snapshot stop();
@@ -159,21 +160,22 @@ private:
     void begin_thread() noexcept;
     void end_thread() noexcept;
     void add_point(const char* name) noexcept;
-    void settle_after_fork() noexcept;
+    void settle_after_fork() const noexcept;
     snapshot with_points(const snapshot& of);
 
+    // What is mutable is set right in a forked child by whichever member is called first.
     const std::chrono::milliseconds every_;
-    detail::moment_list points_;
+    mutable detail::moment_list points_;
     scope window_;
     clock::time_point began_;
-    std::mutex asking_;  // taken before lock_: one snapshot at a time
-    std::mutex lock_;    // of the points
-    std::condition_variable ends_;
+    mutable std::mutex asking_;  // taken before lock_: one snapshot at a time
+    mutable std::mutex lock_;    // of the points
+    mutable std::condition_variable ends_;
     bool is_ending_ = false;
     bool is_stopped_ = false;
     pthread_t thread_ = {};
-    std::atomic<bool> has_thread_{false};
-    std::atomic<pid_t> process_;
+    mutable std::atomic<bool> has_thread_{false};
+    mutable std::atomic<pid_t> process_;
     snapshot last_;
 };
 
@@ -248,7 +250,7 @@ inline void* timed_scope::take_points(void* series) {
 
 // The child has only the thread that runs this. A lock may have been taken by a thread that the
 // child does not have; then the points may be half written, so they are dropped.
-inline void timed_scope::settle_after_fork() noexcept {
+inline void timed_scope::settle_after_fork() const noexcept {
     const pid_t own = ::getpid();
     if (process_.exchange(own) == own) return;
     has_thread_ = false;
@@ -289,6 +291,17 @@ inline snapshot timed_scope::with_points(const snapshot& of) {
         info.losses = losses.data();
         info.loss_count = losses.size();
     });
+}
+
+// A scope must not be stopped while it is read.
+inline allocation_counts timed_scope::counts() const noexcept {
+    settle_after_fork();
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        if (!is_stopped_) return window_.counts();
+    }
+    const std::lock_guard<std::mutex> until_stopped{asking_};
+    return window_.counts();
 }
 
 inline snapshot timed_scope::stats() {

@@ -211,9 +211,10 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    // If the program has many keys, the C library allocates room for the value of ours. That
-    // allocation is charged to no window.
-    state->pause_depth = 1;
+    // For the values of the first 32 keys the C library has room. For that of a later key it
+    // allocates some, which is charged to no window.
+    constexpr pthread_key_t keys_with_room = 32;
+    state->pause_depth = process.thread_key >= keys_with_room ? 1 : 0;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
     state->pause_depth = 0;

@@ -34,10 +34,11 @@
 #include <elf.h>  // PF_R, PF_X
 
 // They have names of our own, because the types in the declarations of <cxxabi.h> differ between
-// C++ runtimes. They are weak, because a program without function-local statics may lack them.
-extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
+// C++ runtimes. Their types here are those that g++ itself gives them: with -flto it compares. They
+// are weak, because a program without function-local statics may lack them.
+extern "C" __attribute__((weak)) int allocscope_guard_acquire(long long*) noexcept
     __asm__("__cxa_guard_acquire");
-extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
+extern "C" __attribute__((weak)) void allocscope_guard_release(long long*) noexcept
     __asm__("__cxa_guard_release");
 
 ALLOCSCOPE_COOL_BEGIN
@@ -119,9 +120,7 @@ inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address)
 }
 
 // The address of a function of another module, in the form that callee_at() gives.
-template <class Function>
-std::uintptr_t entry_of(Function* function) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(function);
+inline std::uintptr_t entry_of(std::uintptr_t address) noexcept {
     module_segments module;
     if (address == 0 ||
         !find_module_segments(cfi_to_rule_detail::find_module(address).start, module)) {
@@ -154,8 +153,10 @@ inline std::uintptr_t initialisation_behind(const function_code& in,
 inline bool is_first_use(std::uintptr_t return_address) noexcept {
     const function_code function = function_around(return_address - 1);
     if (function.end == 0) return false;
-    const std::uintptr_t acquire = entry_of(&allocscope_guard_acquire);
-    const std::uintptr_t release = entry_of(&allocscope_guard_release);
+    const std::uintptr_t acquire =
+        entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_acquire));
+    const std::uintptr_t release =
+        entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_release));
     if (acquire == 0 || release == 0) return false;
     // Looks for the first end of an initialisation after the return address. The address is inside
     // an initialisation that begins before it and does not end before it.

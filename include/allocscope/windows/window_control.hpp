@@ -262,14 +262,19 @@ inline void close_window_now(window_id id) noexcept {
     }
 }
 
-inline void pause_now(int change) noexcept {
-    // Before the first window, this may be the first function of the engine that is called.
+// The state of the calling thread. This may be the first function of the engine that is called, and
+// it may ask the C library for memory, so no lock may be held. Null when there is no memory.
+inline thread_state* prepared_state() noexcept {
     if (process.latecomer.load(memory_order::acquire) == nullptr) {
         prepare_process();
         const control_lock lock;
         prepare_threads();
     }
-    thread_state* self = own_state();
+    return own_state();
+}
+
+inline void pause_now(int change) noexcept {
+    thread_state* self = prepared_state();
     if (self == nullptr || self == process.latecomer.load(memory_order::acquire)) return;
     // The pause began when there was no memory for the thread's state.
     if (change < 0 && self->pause_depth == 0) return;

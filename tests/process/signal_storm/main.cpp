@@ -80,12 +80,22 @@ void block_signals() {
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
-void open_windows_until_over(void*) {
-    block_signals();
+void open_windows() {
     while (!is_over.load()) {
         allocscope::scope window{"meanwhile"};
         window.counts();
     }
+}
+
+void open_windows_undisturbed(void*) {
+    block_signals();
+    open_windows();
+}
+
+void open_windows_under_signals(void*) {
+    const stack_in_the_stack handlers_here;
+    const thread_timer timer(SIGUSR1, 30000);
+    open_windows();
 }
 
 void say_what_was_lost(const allocscope::snapshot& seen, const char* where) {
@@ -109,8 +119,9 @@ void storm(allocscope::recording record, std::uint64_t wanted_runs, const char* 
 
     own_thread workers[worker_count];
     for (own_thread& worker : workers) worker.start(work, &window);
-    own_thread opening;
-    opening.start(open_windows_until_over, nullptr);
+    own_thread opening[2];
+    opening[0].start(open_windows_undisturbed, nullptr);
+    opening[1].start(open_windows_under_signals, nullptr);
     sigset_t before;
     sigset_t storm_signals;
     sigemptyset(&storm_signals);
@@ -132,7 +143,7 @@ void storm(allocscope::recording record, std::uint64_t wanted_runs, const char* 
     timer_delete(timer);
     is_over = true;
     for (own_thread& worker : workers) worker.join();
-    opening.join();
+    for (own_thread& opener : opening) opener.join();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 
     release(kept.exchange(nullptr));

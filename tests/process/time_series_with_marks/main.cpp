@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -165,10 +166,11 @@ void children_go_on_without_the_thread() {
         std::this_thread::sleep_for(milliseconds{1});
         const child_end end = in_child(
             [&window] {
+                bool is_right = !window.is_sampling();
                 window.mark("in the child");
                 const snapshot own = window.stop();
-                const bool is_right =
-                    !window.is_sampling() && moment_named(own, "in the child") != nullptr;
+                is_right = is_right && !window.is_sampling() &&
+                           moment_named(own, "in the child") != nullptr;
                 window.~timed_scope();
                 return is_right ? 0 : 1;
             },
@@ -183,6 +185,13 @@ void children_go_on_without_the_thread() {
 
 void threads_mark_and_stop_at_once() {
     timed_scope window{"shared", milliseconds{1}};
+    std::thread counting{[&window] {  // ThreadSanitizer sees whether that may be while others stop
+        int after_the_end = 0;
+        while (after_the_end < 10000) {
+            if (!window.is_sampling()) ++after_the_end;
+            ALLOCSCOPE_EXPECT(window.counts().allocations >= 1);
+        }
+    }};
     std::thread threads[4];
     for (std::thread& each : threads) {
         each = std::thread{[&window] {
@@ -194,6 +203,22 @@ void threads_mark_and_stop_at_once() {
         }};
     }
     for (std::thread& each : threads) each.join();
+    counting.join();
+}
+
+void its_thread_takes_no_signals() {
+    const timed_scope window{"undisturbed", milliseconds{1}};
+    sigset_t mine;
+    sigset_t before;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR1);  // would end the process in a thread that does not block it
+    pthread_sigmask(SIG_BLOCK, &mine, &before);
+    ::kill(::getpid(), SIGUSR1);
+    std::this_thread::sleep_for(milliseconds{5});
+    int taken = 0;
+    ALLOCSCOPE_EXPECT_EQUAL(sigwait(&mine, &taken), 0);
+    ALLOCSCOPE_EXPECT_EQUAL(taken, SIGUSR1);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void a_process_ends_with_an_open_one() {
@@ -217,6 +242,7 @@ int main() {
     a_thread_takes_points_and_is_charged_to_nobody();
     too_many_points_go_and_marks_stay();
     threads_mark_and_stop_at_once();
+    its_thread_takes_no_signals();
     // The allocators of sanitizers do not hold their locks across a fork.
     if (!is_sanitized) {
         children_go_on_without_the_thread();

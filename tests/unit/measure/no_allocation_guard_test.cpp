@@ -111,6 +111,28 @@ TEST_CASE("what breaks no guard") {
     CHECK(seen.times == 0);
 }
 
+TEST_CASE("a guard leaves errno alone, and a pause allows frees, too") {
+    void* const older = allocate(8);
+    int after_the_report = 0;
+    bool had_passed = false;
+    {
+        no_allocation_guard guard{
+            "quiet", on_violation::call([](const check_result&, void*) { errno = EDOM; }),
+            forbidden::allocations_and_frees};
+        {
+            const pause_recording charged_to_nobody;
+            release(older);
+        }
+        had_passed = guard.check().passed();
+        errno = 77;
+        void* const block = allocate(8);
+        after_the_report = errno;
+        release(block);
+    }
+    CHECK(had_passed);
+    CHECK(after_the_report == 77);
+}
+
 TEST_CASE("every form of operator new is seen; frees when asked for") {
     const auto breaks = [](forbidden what, auto work) {
         told seen;

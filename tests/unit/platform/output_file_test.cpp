@@ -70,6 +70,17 @@ std::string contents(const std::string& path) {
     return text;
 }
 
+// The open descriptor of a file whose path begins so; -1 if there is none.
+int descriptor_below(const std::string& beginning) {
+    for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+        char path[4096] = {};
+        const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+        if (::readlink(link.c_str(), path, sizeof path - 1) < 0) continue;
+        if (std::string{path}.compare(0, beginning.size(), beginning) == 0) return descriptor;
+    }
+    return -1;
+}
+
 bool is_link(const std::string& path) {
     struct stat found;
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
@@ -168,6 +179,22 @@ TEST_CASE("output_file: a changed working directory does not move the file") {
     CHECK(out.commit() == 0);
     REQUIRE(::chdir(before) == 0);
     CHECK(contents(folder / "c.txt") == "x");
+}
+
+// A network file system may refuse only the close. Here the descriptor is gone by then.
+TEST_CASE("output_file: a close that fails leaves the file as it was") {
+    const scratch_folder folder;
+    const std::string path = folder / "kept";
+    REQUIRE(put(path, "old") == 0);
+    {
+        output_file out;
+        REQUIRE(out.open(path.c_str()) == 0);
+        REQUIRE(out.write("new", 3) == 0);
+        REQUIRE(::close(descriptor_below(folder / ".allocscope-")) == 0);
+        CHECK(out.commit() == EBADF);
+    }
+    CHECK(contents(path) == "old");
+    CHECK(folder.entry_count() == 1);
 }
 
 TEST_CASE("output_file: devices are written to, not replaced") {

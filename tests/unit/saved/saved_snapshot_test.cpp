@@ -483,6 +483,10 @@ TEST_CASE("saved snapshot: hostile files are refused, or read within their bound
         // All of it can be walked and printed.
         CHECK(allocscope::to_json(read).size() > 10);
         CHECK(allocscope::to_text(read).size() > 10);
+        const snapshot::window_info& info = read.info();
+        for (std::size_t age = 0; age < info.age_count; ++age) {
+            CHECK(info.ages[age].least_ns <= info.ages[age].most_ns);
+        }
         std::size_t length = 0;
         for (const snapshot::stack& stack : read.stacks()) {
             detail::for_each_part(stack, [&](const snapshot::thread_part& part) {

@@ -228,6 +228,26 @@ def says_what_goes_on(recorder, folder):
     assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
 
 
+def says_what_was_executed_unrecorded(recorder, folder):
+    """Whoever reads the report of `env` must not take it for that of the program behind it."""
+    text = "#include <cstdlib>\nint main() { std::free(std::malloc(9)); return 5; }"
+    dynamic = compiled(folder, "with_libraries", text, COMPILER, *WITHOUT_CXX)
+    static = compiled(folder, "without_any", text, COMPILER, "-static")
+    said = "ended under another name, "
+    for command, name in ((["env", "-i", dynamic], "with_libraries"),
+                          (["env", static], "without_any"),
+                          (["sh", "-c", f"exec {static}"], "without_any")):
+        done = recorder.run(command, "--summary", code=5)
+        assert f'allocscope run: {command[0]} {said}"{name}"' in done.stderr, done.stderr
+    # Those that are recorded, and one that only calls itself something else.
+    text = "#include <sys/prctl.h>\nint main() { return prctl(PR_SET_NAME, \"another\"); }"
+    renamed = compiled(folder, "renamed", text, COMPILER)
+    for command, code in (([dynamic], 5), (["env", dynamic], 5), (["sh", "-c", f"{static}; exit 5"], 5),
+                          ([renamed], 0), (["sh", "-c", "kill -9 $$"], 137)):
+        done = recorder.run(command, "--summary", code=code)
+        assert said not in done.stderr, done.stderr
+
+
 def killed_before_they_began(recorder, folder):
     """GNU parallel counts how many processes there may be: it forks some, and kills them at once.
     Such a child has allocated nothing, so it is missed as little as one that never allocates. The
@@ -335,6 +355,7 @@ def main():
         forgets_ended_children(folder)
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
+        says_what_was_executed_unrecorded(recorder, folder)
         killed_before_they_began(recorder, folder)
         generations(recorder, folder)
 

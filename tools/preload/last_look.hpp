@@ -1,4 +1,5 @@
-// last_look.hpp - writes into the recording where the program's memory is, before the program ends.
+// last_look.hpp - writes into the recording, before the program ends, that it does and where its
+// memory is.
 //
 // Called:   when the library is unloaded: after the program's own exit handlers. A program that
 //           ends by _exit or by a signal has no last look
@@ -14,10 +15,18 @@
 namespace allocscope {
 namespace detail {
 
-// A forked child that does not record for itself shares its parent's recording, and takes no look.
+// A forked child that does not record for itself shares its parent's recording, and does not write
+// into it.
+inline bool has_own_recording() noexcept {
+    return own_recording != nullptr && own_recording->process_id == ::getpid();
+}
+
+inline void note_exit() noexcept {
+    if (has_own_recording()) own_recording->has_exited.store(1, memory_order::release);
+}
+
 inline void take_last_look() noexcept {
-    if (!takes_last_look || own_recording == nullptr) return;
-    if (own_recording->process_id != ::getpid()) return;
+    if (!takes_last_look || !has_own_recording()) return;
     pause_now(+1);
     const bool is_known = look_at_own_memory(own_recording->last_look);
     own_recording->has_last_look.store(is_known ? 1 : 0, memory_order::release);

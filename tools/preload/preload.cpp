@@ -59,5 +59,6 @@ __attribute__((constructor)) static void on_load() {
 
 // Runs after the exit handlers of the program.
 __attribute__((destructor)) static void on_unload() {
+    allocscope::detail::note_exit();
     allocscope::detail::take_last_look();
 }

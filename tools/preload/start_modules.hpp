@@ -19,6 +19,7 @@
 
 #include <fcntl.h>
 #include <link.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace allocscope {
@@ -82,6 +83,7 @@ inline void note_program(recording_head& head) noexcept {
     const char* const name =
         name_as_started[0] != '\0' ? name_as_started : file_name_of(head.program);
     std::memcpy(head.name, name, ::strnlen(name, sizeof head.name - 1));
+    ::prctl(PR_GET_NAME, head.kernel_name);
 }
 
 inline void note_start_modules(const recording_head& head) noexcept {

@@ -143,7 +143,7 @@ public:
         std::signal(SIGPIPE, SIG_IGN);
         watch(program, file);
         end_asked_ = [&program] { return program.end_asked(0.1); };
-        report_all(file);
+        report_all(file, program);
         return program.exit_code();
     }
 
@@ -323,14 +323,16 @@ private:
         reported_[index] = true;
     }
 
-    void report_all(recording_file& file) {
+    void report_all(recording_file& file, const started_program& started) {
         if (has_progress_) std::fputs("\r\x1b[K", stderr);
         if (file.program_count() == 0) say_nothing_recorded();
+        const std::string unrecorded = unrecorded_program(file, started);
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;
             say_if_it_runs(file.program(i));
             report_last(file, i);
         }
+        if (!unrecorded.empty()) refuse("run", unrecorded);
         if (file.programs_left_out() != 0) {
             refuse("run", counted(file.programs_left_out(), "program was", "programs were") +
                               " not recorded: there is only room for " +
@@ -348,6 +350,25 @@ private:
                    " sanitizer: " +
                        std::to_string(file.programs_sanitized()));
         }
+    }
+
+    // What there is to say if the process has executed a program that was not recorded; "": nothing.
+    static std::string unrecorded_program(const recording_file& file,
+                                          const started_program& started) {
+        if (file.programs_sanitized() != 0) return "";  // that is said anyway
+        for (std::uint32_t i = file.program_count(); i-- > 0;) {
+            const recorded_program last = file.program(i);
+            if (last.process_id != started.process_id()) continue;
+            const std::string& name = started.kernel_name();
+            if (last.has_exited || !last.refusal.empty() || last.kernel_name.empty()) return "";
+            if (name.empty() || name == last.kernel_name) return "";
+            return last.name + " ended under another name, \"" + name +
+                   "\". If that is a program which it executed, the report has nothing of it: it is"
+                   " statically linked, of another C library or set-user-ID, or LD_PRELOAD was "
+                   "taken"
+                   " from it (env -i). Record it by itself";
+        }
+        return "";
     }
 
     // The command ends with the program that it started. Others, such as a daemon, may go on.

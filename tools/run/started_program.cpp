@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -105,8 +106,12 @@ void started_program::pass_on(const siginfo_t& signal) {
 started_program::event started_program::wait(double seconds) {
     const double until = seconds_now() + seconds;
     for (;;) {
-        const pid_t ended = ::waitpid(process_id_, &status_, WNOHANG);
-        if (ended == process_id_ && (WIFEXITED(status_) || WIFSIGNALED(status_))) {
+        siginfo_t ended = {};
+        constexpr int look_only = WEXITED | WNOHANG | WNOWAIT;
+        const auto id = static_cast<id_t>(process_id_);
+        if (::waitid(P_PID, id, &ended, look_only) == 0 && ended.si_pid == process_id_) {
+            std::getline(std::ifstream{"/proc/" + std::to_string(id) + "/comm"}, kernel_name_);
+            ::waitpid(process_id_, &status_, 0);
             ended_at_ = seconds_now();
             return event::ended;
         }

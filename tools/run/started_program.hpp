@@ -37,6 +37,9 @@ public:
     // `seconds` for one, or until a child of this process ends. Signals within a second of the
     // program's end are ignored, because they were meant for the program.
     int end_asked(double seconds);
+    // After event::ended: the kernel's name for the process at its end, at most 15 bytes of the name
+    // of the file that it executed last, unless it has given itself another name.
+    const std::string& kernel_name() const { return kernel_name_; }
     // After event::ended: the exit code as in a shell, 128 + n if signal n ended the program.
     int exit_code() const;
 
@@ -52,6 +55,7 @@ private:
     int status_ = 0;
     double ended_at_ = 0;  // seconds of the monotonic clock
     int end_asked_ = 0;
+    std::string kernel_name_;
 };
 
 }  // namespace allocscope_tools

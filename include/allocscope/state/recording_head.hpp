@@ -93,6 +93,10 @@ struct recording_head {
     char refusal[256];
     // The path of the allocator whose operator new is not recorded; "": there is none.
     char operators_of[256];
+    // If a process ends without its exit handlers and under another name, it has probably executed
+    // another program.
+    char kernel_name[16];
+    atomic<std::uint32_t> has_exited;
 };
 static_assert(sizeof(recording_head) <= page_bytes, "the first page");
 

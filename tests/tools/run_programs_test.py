@@ -242,8 +242,9 @@ def says_what_was_executed_unrecorded(recorder, folder):
     # Those that are recorded, and one that only calls itself something else.
     text = "#include <sys/prctl.h>\nint main() { return prctl(PR_SET_NAME, \"another\"); }"
     renamed = compiled(folder, "renamed", text, COMPILER)
-    for command, code in (([dynamic], 5), (["env", dynamic], 5), (["sh", "-c", f"{static}; exit 5"], 5),
-                          ([renamed], 0), (["sh", "-c", "kill -9 $$"], 137)):
+    for command, code in (([dynamic], 5), (["env", dynamic], 5), ([renamed], 0),
+                          (["sh", "-c", f"{static}; exit 5"], 5),
+                          (["sh", "-c", "kill -9 $$"], 137)):
         done = recorder.run(command, "--summary", code=code)
         assert said not in done.stderr, done.stderr
 

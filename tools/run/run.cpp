@@ -352,7 +352,7 @@ private:
         }
     }
 
-    // What there is to say if the process has executed a program that was not recorded; "": nothing.
+    // What is said if the process has executed a program that was not recorded; "": nothing.
     static std::string unrecorded_program(const recording_file& file,
                                           const started_program& started) {
         if (file.programs_sanitized() != 0) return "";  // that is said anyway

@@ -37,8 +37,8 @@ public:
     // `seconds` for one, or until a child of this process ends. Signals within a second of the
     // program's end are ignored, because they were meant for the program.
     int end_asked(double seconds);
-    // After event::ended: the kernel's name for the process at its end, at most 15 bytes of the name
-    // of the file that it executed last, unless it has given itself another name.
+    // After event::ended: the kernel's name for the process when it ended. These are the first 15
+    // bytes of the name of the file that it executed last, unless it has chosen another name.
     const std::string& kernel_name() const { return kernel_name_; }
     // After event::ended: the exit code as in a shell, 128 + n if signal n ended the program.
     int exit_code() const;

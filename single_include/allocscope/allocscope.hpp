@@ -16754,17 +16754,17 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, const char* called, st
     return Watched(arguments..., frame);
 }
 
-    // Returns from the function if this is the first event. This check comes before any access to a
-    // thread's state, because a library that is not ready has none.
-    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)               \
-        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                         \
-            return first_event<&watched, &unready>(__builtin_return_address(0),       \
-                                                   &#unready[sizeof("unready_") - 1], \
-                                                   hook_frame(), __VA_ARGS__);        \
+    // Returns from the function if this is the first event; `called` is the name of what the program
+    // has called. This check comes before any access to a thread's state, because a library that is
+    // not ready has none.
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, called, watched, unready, ...)         \
+        if (ALLOCSCOPE_UNLIKELY((word) == gate::untouched)) {                           \
+            return first_event<&watched, &unready>(__builtin_return_address(0), called, \
+                                                   hook_frame(), __VA_ARGS__);          \
         }
 
 #else
-    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched, unready, ...)
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, called, watched, unready, ...)
 #endif
 
 // --- the checks on every request ---
@@ -16798,7 +16798,7 @@ ALLOCSCOPE_PRIVATE_RECORDED void* recorded_malloc(std::size_t bytes, std::uint64
 ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_malloc(bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_malloc, unready_malloc, bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "malloc", watched_malloc, unready_malloc, bytes)
     return recorded_malloc(bytes, word);
 }
 
@@ -16817,16 +16817,18 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
     std::size_t whole = 0;
     if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
     if (is_passing(word, whole)) return underlying_calloc(count, bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_calloc, unready_calloc, count, bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "calloc", watched_calloc, unready_calloc, count, bytes)
     return recorded_calloc(count, bytes, word);
 }
 
 #undef ALLOCSCOPE_PRIVATE_RECORDED
 
-ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void* hooked_realloc(
+    void* block, std::size_t bytes, [[maybe_unused]] const char* called = "realloc") noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_first_realloc, unready_realloc, block, bytes)
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, called, watched_first_realloc, unready_realloc, block,
+                                       bytes)
         const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
@@ -16835,12 +16837,13 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexce
     return underlying_realloc(block, bytes);
 }
 
-ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
+ALLOCSCOPE_FAST_PATH void hooked_free(void* block,
+                                      [[maybe_unused]] const char* called = "free") noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
         // This free may be the first event of the process. Only a free that is looked up makes this
         // check.
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_first_free, unready_free,
-                                       block)
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
+                                       unready_free, block)
         return free_recorded<&underlying_free>(block);
     }
     underlying_free(block);
@@ -16850,43 +16853,45 @@ ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignme
                                                std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_posix_memalign(place, alignment, bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_posix_memalign, unready_posix_memalign, place,
-                                   alignment, bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "posix_memalign", watched_posix_memalign,
+                                   unready_posix_memalign, place, alignment, bytes)
     return watched_posix_memalign(place, alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_aligned_alloc(alignment, bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_aligned_alloc, unready_aligned_alloc, alignment,
-                                   bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "aligned_alloc", watched_aligned_alloc,
+                                   unready_aligned_alloc, alignment, bytes)
     return watched_aligned_alloc(alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_memalign(alignment, bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_memalign, unready_memalign, alignment, bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "memalign", watched_memalign, unready_memalign, alignment,
+                                   bytes)
     return watched_memalign(alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_valloc(bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_valloc, unready_valloc, bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "valloc", watched_valloc, unready_valloc, bytes)
     return watched_valloc(bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (is_passing(word, bytes)) return underlying_pvalloc(bytes);
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, watched_pvalloc, unready_pvalloc, bytes)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "pvalloc", watched_pvalloc, unready_pvalloc, bytes)
     return watched_pvalloc(bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept {
-    ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), watched_first_malloc_usable_size,
-                                   unready_malloc_usable_size, block)
+    ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), "malloc_usable_size",
+                                   watched_first_malloc_usable_size, unready_malloc_usable_size,
+                                   block)
     return underlying_malloc_usable_size(block);
 }
 
@@ -16901,16 +16906,16 @@ ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
         errno = ENOMEM;
         return nullptr;
     }
-    return hooked_realloc(block, whole);
+    return hooked_realloc(block, whole, "reallocarray");
 }
 
 ALLOCSCOPE_FAST_PATH void hooked_free_sized(void* block, std::size_t) noexcept {
-    hooked_free(block);
+    hooked_free(block, "free_sized");
 }
 
 ALLOCSCOPE_FAST_PATH void hooked_free_aligned_sized(void* block, std::size_t,
                                                     std::size_t) noexcept {
-    hooked_free(block);
+    hooked_free(block, "free_aligned_sized");
 }
 
 }  // namespace detail

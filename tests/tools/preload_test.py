@@ -254,6 +254,52 @@ int main() {
 """
 
 
+OF_ITS_OWN = r"""
+#include <cstdlib>
+#include <cstring>
+alignas(16) static char room[1 << 20];
+static size_t used;
+extern "C" {
+void* malloc(size_t bytes) {
+    char* const made = room + used;
+    used += 16 + (bytes + 15) / 16 * 16;
+    return used <= sizeof room ? std::memset(made, 0, bytes) : nullptr;
+}
+void* calloc(size_t count, size_t bytes) { return malloc(count * bytes); }
+void* realloc(void* block, size_t bytes) {
+    char* made = static_cast<char*>(malloc(bytes));
+    for (size_t i = 0; block != nullptr && i < bytes; ++i) made[i] = static_cast<char*>(block)[i];
+    return made;
+}
+void free(void* block) {
+    if (block != nullptr && (block < room || block >= room + used)) abort();
+}
+}
+"""
+
+ASKS_FOR_WHAT_IT_LACKS = r"""
+#include <malloc.h>
+#include <cstdlib>
+int main() {
+    void* block = reallocarray(nullptr, 3, 7);
+    block = realloc(block, 400);
+    free(block);
+    free(malloc(5));
+    return 6;
+}
+"""
+
+
+def stands_behind_a_malloc_that_lacks_a_function(recorder, folder):
+    """Only that function reaches the library. It is passed on, and nothing is recorded."""
+    other = compiled(folder, "libown.so", OF_ITS_OWN, COMPILER, "-O2", "-shared", "-fPIC",
+                     *WITHOUT_CXX)
+    program = compiled(folder, "asks_for_it", ASKS_FOR_WHAT_IT_LACKS, COMPILER, *WITHOUT_CXX)
+    done = recorder.run(["/bin/sh", "-c", f"LD_PRELOAD={other}:$LD_PRELOAD exec {program}"],
+                        "--summary", code=6)
+    assert "asks_for_it: " not in done.stderr, done.stderr
+
+
 def stands_behind_a_tool_that_leaves_no_trace(recorder, folder):
     """Its last act is a jump to the next function. In a program at a fixed place, the address of
     malloc is that of a jump in the program, before the tool's."""
@@ -289,6 +335,7 @@ def main():
         names_at_least_the_module(recorder, folder)
         stands_behind_a_tool_that_passes_calls_on(recorder, folder)
         stands_behind_a_tool_that_leaves_no_trace(recorder, folder)
+        stands_behind_a_malloc_that_lacks_a_function(recorder, folder)
         says_that_valgrind_has_its_own_malloc(recorder, folder)
 
 

@@ -16754,7 +16754,7 @@ ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, const char* called, st
     return Watched(arguments..., frame);
 }
 
-    // Returns from the function if this is the first event; `called` is the name of what the program
+    // Returns from the function if this is the first event; `called` names what the program
     // has called. This check comes before any access to a thread's state, because a library that is
     // not ready has none.
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, called, watched, unready, ...)         \

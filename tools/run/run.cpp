@@ -364,9 +364,8 @@ private:
             if (name.empty() || name == last.kernel_name) return "";
             return last.name + " ended under another name, \"" + name +
                    "\". If that is a program which it executed, the report has nothing of it: it is"
-                   " statically linked, of another C library or set-user-ID, or LD_PRELOAD was "
-                   "taken"
-                   " from it (env -i). Record it by itself";
+                   " statically linked, of another C library or set-user-ID, or could not load the"
+                   " library (env -i, chroot, another user namespace). Record it by itself";
         }
         return "";
     }

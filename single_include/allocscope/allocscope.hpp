@@ -24555,17 +24555,6 @@ ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& toke
     return 0;
 }
 
-// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
-inline std::size_t behind_attributes(const list<source_token>& tokens,
-                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
-    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
-        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
-        if (open >= tokens.size() || partners[open] <= open) return at;
-        at = partners[open] + 1;
-    }
-    return at;
-}
-
 class template_scopes {
 public:
     template_scopes(arena& memory, const list<source_token>& tokens,
@@ -25060,7 +25049,7 @@ private:
                 if (token == "calloc") read_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
+                    const std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
@@ -25086,6 +25075,16 @@ private:
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
+    }
+
+    // The name in `struct alignas(64) name`, `struct [[deprecated]] name`; `at` is behind `struct`.
+    std::size_t behind_attributes(std::size_t at) const noexcept {
+        while (is_any_at(at, "alignas __attribute__ [")) {
+            const std::size_t open = is_at(at, "[") ? at : at + 1;
+            if (open >= tokens().size() || partners_[open] <= open) return at;
+            at = partners_[open] + 1;
+        }
+        return at;
     }
 
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
@@ -25387,6 +25386,7 @@ ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
                                                    const char* words) const noexcept {
     return is_listed(text_at(at), words);
 }
+
 ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));
 }
@@ -26251,8 +26251,8 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
-    // By the token of a constructor: the `new` among the member initialisers of its class; null if
-    // that is not certain.
+    // By the token of a constructor: the brace that opens its class, if only an initialiser of a
+    // member can ask for memory there; otherwise 0.
     ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
 
     // Forgets all files.
@@ -26945,8 +26945,10 @@ public:
             !spelling_.write(first, open + 1, end, 1)) {
             return path.view();
         }
-        path << pretty_type(memory_, first.view());
-        if (is_undescribed(own) && is_class_here(argument) && takes_its_parameter(own)) path << '>';
+        const text type = pretty_type(memory_, first.view());
+        path << type;
+        const bool is_certain = is_class_here(argument) || type == "std::string";
+        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
         return path.view();
     }
 
@@ -27000,9 +27002,9 @@ private:
         return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
     }
 
-    // Whether the name is certainly no alias.
+    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
-        return builtin_type{}.take(word) || file_.class_named(word) != 0 || word == "string";
+        return builtin_type{}.take(word) || file_.class_named(word) != 0;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
@@ -33757,18 +33759,17 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 // --- the table ---
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
+// Only this is not charged: a signal handler that allocates while a window opens is, as always.
 ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
-    if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
+    auto* const look = process.look_for_modules.load(memory_order::acquire);
+    if (look == nullptr) return;
+    const uncharged_work meanwhile;
+    look();
 }
 
-// Not charged is only what may ask the C library for memory: a signal handler that allocates while
-// a window opens is charged as always.
 inline window_id engine_open_window(const char* name, const options& wanted) {
     prepared_state();
-    if (process.look_for_modules.load(memory_order::acquire) != nullptr) {
-        const uncharged_work meanwhile;
-        look_for_modules_if_attached();
-    }
+    look_for_modules_if_attached();
     return open_window_now(name, wanted);
 }
 

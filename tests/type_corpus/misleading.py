@@ -306,6 +306,8 @@ LINES = [
     ("template <class T> struct c@ { T v; c@(T w) : v(w) {} }; template <class T> struct d@ { "
      "T* v; d@(T w) : v(new T(w)) {} d@(c@<T> w) : v(new T(w.v)) {} }; using ci@ = c@<short>; "
      "F { keep(new d@(ci@(short()))); }", ["d@<short>", "short"]),
+    ("namespace n@ { using string = pl; template <class T> struct c@ { T v; c@(T w) : v(w) {} }; "
+     "void* m() { return new c@(string()); } } F { keep(n@::m()); }", ["c@<pl>", "n@::c@<pl>"]),
     # Two packs: the second argument belongs to the first one.
     ("template <class... A, class T, class... B> void p@(T v, std::tuple<A...>*, B...) { "
      "keep(new T(v)); } F { p@<int, char>(pl{}, (std::tuple<int, char>*)nullptr, 3L); }", ["pl"]),
@@ -343,7 +345,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 40), ("-O2", "-g1", 64), ("-O0", "-g", 23), ("-O2", "-g", 27))
+        limits = (("-O0", "-g1", 41), ("-O2", "-g1", 64), ("-O0", "-g", 23), ("-O2", "-g", 27))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -86,18 +86,17 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 // --- the table ---
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
+// Only this is not charged: a signal handler that allocates while a window opens is, as always.
 ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
-    if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
+    auto* const look = process.look_for_modules.load(memory_order::acquire);
+    if (look == nullptr) return;
+    const uncharged_work meanwhile;
+    look();
 }
 
-// Not charged is only what may ask the C library for memory: a signal handler that allocates while
-// a window opens is charged as always.
 inline window_id engine_open_window(const char* name, const options& wanted) {
     prepared_state();
-    if (process.look_for_modules.load(memory_order::acquire) != nullptr) {
-        const uncharged_work meanwhile;
-        look_for_modules_if_attached();
-    }
+    look_for_modules_if_attached();
     return open_window_now(name, wanted);
 }
 

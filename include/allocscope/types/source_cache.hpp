@@ -80,8 +80,8 @@ public:
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
-    // By the token of a constructor: the `new` among the member initialisers of its class; null if
-    // that is not certain.
+    // By the token of a constructor: the brace that opens its class, if only an initialiser of a
+    // member can ask for memory there; otherwise 0.
     ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
 
     // Forgets all files.

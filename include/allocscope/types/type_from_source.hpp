@@ -205,8 +205,10 @@ public:
             !spelling_.write(first, open + 1, end, 1)) {
             return path.view();
         }
-        path << pretty_type(memory_, first.view());
-        if (is_undescribed(own) && is_class_here(argument) && takes_its_parameter(own)) path << '>';
+        const text type = pretty_type(memory_, first.view());
+        path << type;
+        const bool is_certain = is_class_here(argument) || type == "std::string";
+        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
         return path.view();
     }
 
@@ -260,9 +262,9 @@ private:
         return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
     }
 
-    // Whether the name is certainly no alias.
+    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
-        return builtin_type{}.take(word) || file_.class_named(word) != 0 || word == "string";
+        return builtin_type{}.take(word) || file_.class_named(word) != 0;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one

@@ -24555,6 +24555,17 @@ ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& toke
     return 0;
 }
 
+// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
+inline std::size_t behind_attributes(const list<source_token>& tokens,
+                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
+    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
+        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
+        if (open >= tokens.size() || partners[open] <= open) return at;
+        at = partners[open] + 1;
+    }
+    return at;
+}
+
 class template_scopes {
 public:
     template_scopes(arena& memory, const list<source_token>& tokens,
@@ -25049,7 +25060,7 @@ private:
                 if (token == "calloc") read_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(at + 1);
+                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
@@ -25075,16 +25086,6 @@ private:
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
-    }
-
-    // The name in `struct alignas(64) name`, `struct [[deprecated]] name`; `at` is behind `struct`.
-    std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_any_at(at, "alignas __attribute__ [")) {
-            const std::size_t open = is_at(at, "[") ? at : at + 1;
-            if (open >= tokens().size() || partners_[open] <= open) return at;
-            at = partners_[open] + 1;
-        }
-        return at;
     }
 
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
@@ -25386,7 +25387,6 @@ ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
                                                    const char* words) const noexcept {
     return is_listed(text_at(at), words);
 }
-
 ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));
 }

@@ -345,7 +345,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 41), ("-O2", "-g1", 64), ("-O0", "-g", 23), ("-O2", "-g", 27))
+        limits = (("-O0", "-g1", 41), ("-O2", "-g1", 65), ("-O0", "-g", 23), ("-O2", "-g", 27))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

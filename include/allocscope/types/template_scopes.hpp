@@ -86,6 +86,17 @@ ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& toke
     return 0;
 }
 
+// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
+inline std::size_t behind_attributes(const list<source_token>& tokens,
+                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
+    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
+        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
+        if (open >= tokens.size() || partners[open] <= open) return at;
+        at = partners[open] + 1;
+    }
+    return at;
+}
+
 class template_scopes {
 public:
     template_scopes(arena& memory, const list<source_token>& tokens,

@@ -20,8 +20,8 @@
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     MILD   -Og; -O as given, clang++    the loops that read debug information and sources
-//     WARM   -O1; -O as given, clang++    sums of windows, details of events
+//     MILD   -Og; -O as given, clang++    what reads debug information and sources
+//     WARM   -O1; -O as given, clang++    sums of windows, details of events, its inmost loops
 //     HOT    -O as given                  what an allocation runs through
 //
 // clang++ writes no debug information for any of them: a debugger shows the names of these
@@ -96,9 +96,12 @@
                     ALLOCSCOPE_NAMESPACE_BEGIN
             #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #endif
-        #define ALLOCSCOPE_COOL_BEGIN                                                   \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
-                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COOL_BEGIN                                                      \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")")    \
+                _Pragma("GCC optimize(\"no-guess-branch-probability,no-reorder-blocks\")") \
+                    _Pragma("GCC optimize(\"no-compare-elim,no-cprop-registers\")")        \
+                        _Pragma("GCC optimize(\"no-combine-stack-adjustments\")")          \
+                            ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_WARM_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \

@@ -31,29 +31,37 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The window of start(); 0: not started. No lock guards it: if two threads start at the same time,
-// the exchange decides.
+// The window of start(); 0: not started. It is changed under the naming lock, together with the
+// snapshot below: who sees the 0 of stop() also sees its snapshot.
 ALLOCSCOPE_HIDDEN inline atomic<window_id> process_window{0};
 
 // Naming lock. The snapshot that stop() returned, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
 
-// Takes over one reference to `kept`.
-inline void keep_last_of_process(snapshot_data* kept) noexcept {
-    snapshot_data* before = nullptr;
+// Unless another thread has been faster, `now` takes the place of `before`, and `kept` that of the
+// last snapshot. Takes over one reference to `kept` if it returns true.
+inline bool change_process_window(window_id before, window_id now, snapshot_data* kept) noexcept {
+    snapshot_data* last = nullptr;
     {
         const naming_lock lock;
-        before = last_of_process;
+        if (process_window.load(memory_order::relaxed) != before) return false;
+        process_window.store(now, memory_order::release);
+        last = last_of_process;
         last_of_process = kept;
     }
-    drop_reference(before);
+    drop_reference(last);
+    return true;
 }
 
-// Returns null when no window of start() was ever stopped, or another thread is stopping it.
-ALLOCSCOPE_INLINE snapshot_data* repeat_last_of_process() noexcept {
+// Returns the window of start(). If there is none, `last` is what stop() returned, with a reference
+// of its own, or null before the first start().
+ALLOCSCOPE_INLINE window_id window_of_process(snapshot_data*& last) noexcept {
     const naming_lock lock;
+    const window_id id = process_window.load(memory_order::relaxed);
+    if (id != 0) return id;
     add_reference(last_of_process);
-    return last_of_process;
+    last = last_of_process;
+    return 0;
 }
 
 ALLOCSCOPE_INLINE bool is_open(window_id id) noexcept {
@@ -115,6 +123,11 @@ inline void engine_mark_age(window_id id) {
     mark_age_now(id);
 }
 
+inline void end_window(window_id id) noexcept {
+    close_window_now(id);
+    put_names_away();
+}
+
 // Returns null when there is no such window. Without memory for the rows, the snapshot has only
 // numbers and says so. Without memory even for that, the snapshot only says so, and the window
 // forgets nothing.
@@ -123,37 +136,43 @@ inline snapshot_data* engine_stats(window_id id, after_stats then) {
     look_for_modules_if_attached();
     if (then == after_stats::go_on) mark_age_at_reading(id);
     snapshot_data* made = snapshot_of_window(id, then);
-    if (then == after_stats::end) {
-        close_window_now(id);
-        put_names_away();
-    }
+    if (then == after_stats::end) end_window(id);
     return made;
 }
 
 inline void engine_start(const options& wanted) {
     if (process_window.load(memory_order::acquire) != 0) return;
     const window_id opened = engine_open_window("start", wanted);
-    window_id expected = 0;
-    if (!process_window.compare_exchange_strong(expected, opened, memory_order::acq_rel)) {
-        close_window_now(opened);  // another thread was faster
-        return;
-    }
     const uncharged_work meanwhile;
-    keep_last_of_process(nullptr);
+    if (!change_process_window(0, opened, nullptr)) close_window_now(opened);
 }
 
-inline snapshot_data* engine_process_stats(after_stats then) {
-    const window_id id = then == after_stats::end
-                             ? process_window.exchange(0, memory_order::acq_rel)
-                             : process_window.load(memory_order::acquire);
-    snapshot_data* made = id != 0 ? engine_stats(id, then) : nullptr;
-    if (made == nullptr) return repeat_last_of_process();
-    if (then == after_stats::end) {
-        const uncharged_work meanwhile;
-        add_reference(made);
-        keep_last_of_process(made);
+// Ends the window of start(). Returns null when another thread has ended it.
+inline snapshot_data* stop_process_window(window_id id) {
+    const uncharged_work meanwhile;
+    look_for_modules_if_attached();
+    snapshot_data* made = snapshot_of_window(id, after_stats::end);
+    if (made == nullptr) return nullptr;
+    add_reference(made);
+    if (!change_process_window(id, 0, made)) {
+        drop_reference(made);
+        drop_reference(made);
+        return nullptr;
     }
+    end_window(id);
     return made;
+}
+
+// The window may be stopped, and even another one started, between the look and the question.
+inline snapshot_data* engine_process_stats(after_stats then) {
+    for (;;) {
+        snapshot_data* last = nullptr;
+        const window_id id = window_of_process(last);
+        if (id == 0) return last;
+        snapshot_data* made =
+            then == after_stats::end ? stop_process_window(id) : engine_stats(id, then);
+        if (made != nullptr) return made;
+    }
 }
 
 inline void engine_pause(int change) {

@@ -56,6 +56,43 @@ void start_and_stop(void*) {
     }
 }
 
+std::atomic<bool> is_stopped{false};
+std::atomic<int> looks{0};
+
+void look_until_stopped(void*) {
+    while (!is_stopped.load()) {
+        const allocscope::snapshot seen = allocscope::stats();
+        ALLOCSCOPE_EXPECT(seen.info().not_recording[0] == '\0');
+        ALLOCSCOPE_EXPECT_EQUAL(seen.live_objects(), 1);
+        looks.store(1);
+        if (seen.live_objects() != 1) return;
+    }
+}
+
+void stop_once(void*) {
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().live_objects(), 1);
+}
+
+// Whoever asks while the window is being stopped sees it, or the snapshot that it leaves behind.
+void look_while_it_is_stopped() {
+    for (long i = scaled(60, 2000); i > 0; --i) {
+        is_stopped = false;
+        looks = 0;
+        allocscope::start();
+        void* kept = allocate(48);
+        own_thread looking;
+        looking.start(look_until_stopped, nullptr);
+        while (looks.load() == 0) {
+        }
+        own_thread stopping[2];
+        for (own_thread& thread : stopping) thread.start(stop_once, nullptr);
+        for (own_thread& thread : stopping) thread.join();
+        is_stopped = true;
+        looking.join();
+        release(kept);
+    }
+}
+
 void race(own_thread::entry contender, bool one_is_current) {
     is_over = false;
     own_thread allocating[4];
@@ -86,6 +123,7 @@ int main() {
     race(open_and_close, true);
     expect_a_window_that_works();
 
+    look_while_it_is_stopped();
     race(start_and_stop, false);
     // It is stopped: its last snapshot, if any, is only repeated.
     const std::uint64_t counted = allocscope::stats().info().totals.allocations;

@@ -138,6 +138,13 @@ def children(recorder, folder):
     assert sorted(set(names)) == ["ls", "sh", "wc"], names
 
 
+def target_of(descriptor):
+    try:
+        return os.readlink(descriptor)
+    except FileNotFoundError:
+        return ""  # closed by now
+
+
 def forgets_ended_children(folder):
     """While the program goes on, the recordings of children that were reported take no memory."""
     script = 'echo; read go; i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i+1)); done; echo; read e'
@@ -146,7 +153,7 @@ def forgets_ended_children(folder):
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
         assert started.stdout.readline() == b"\n"
         recording, = (each for each in pathlib.Path(f"/proc/{started.pid}/fd").iterdir()
-                      if "/memfd:allocscope" in os.readlink(each))
+                      if "/memfd:allocscope" in target_of(each))
         own = recording.stat().st_blocks
         started.stdin.write(b"\n")
         started.stdin.flush()
@@ -247,6 +254,40 @@ def says_what_was_executed_unrecorded(recorder, folder):
                           (["sh", "-c", "kill -9 $$"], 137)):
         done = recorder.run(command, "--summary", code=code)
         assert said not in done.stderr, done.stderr
+
+
+def says_which_children_are_not_recorded(recorder, folder):
+    """A report of `make` or of a shell lacks what a static program did that it started."""
+    text = "#include <unistd.h>\nint main() { sleep(2); return 5; }"
+    dynamic = compiled(folder, "sleeps", text, COMPILER, *WITHOUT_CXX)
+    static = compiled(folder, "sleeps_static", text, COMPILER, "-static")
+    is_static = f'"{static}" is statically linked, so no library can be loaded'
+    unknown = f'"{dynamic}" has not loaded the library (env -i, chroot), or could not'
+    for script, said in ((f"{static} & {static} & wait; exit 5",
+                          f"not recorded, 2 processes: {is_static}"),
+                         (f"{static}; exit 5", f"not recorded: {is_static}"),
+                         (f"env -i {dynamic}; exit 5", f"not recorded: {unknown}")):
+        done = recorder.run(["sh", "-c", script], "--summary", "--children", "follow", code=5)
+        assert f"allocscope run: {said}" in done.stderr, done.stderr
+        assert done.stderr.count("not recorded") == 1, done.stderr
+        done = recorder.run(["sh", "-c", script], "--summary", code=5)
+        assert "not recorded" not in done.stderr, done.stderr
+    # One that is recorded, and a fork of it that only gets another name.
+    text = r"""
+        #include <sys/prctl.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main() {
+            if (fork() != 0) return wait(nullptr) < 0;
+            prctl(PR_SET_NAME, "worker");
+            sleep(1);
+            _exit(0);
+        }
+    """
+    worker = compiled(folder, "has_worker", text, COMPILER, *WITHOUT_CXX)
+    for script in (f"{dynamic}; exit 5", f"{worker}; exit 5"):
+        done = recorder.run(["sh", "-c", script], "--summary", "--children", "follow", code=5)
+        assert "not recorded" not in done.stderr, done.stderr
 
 
 def killed_before_they_began(recorder, folder):
@@ -357,6 +398,7 @@ def main():
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
+        says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)
         generations(recorder, folder)
 

@@ -10,6 +10,7 @@
 #include "run_options.hpp"
 #include "started_program.hpp"
 #include "thread_watch.hpp"
+#include "unrecorded_children.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -178,7 +179,11 @@ private:
                 names_due = clock::now() + std::chrono::duration_cast<clock::duration>(
                                                std::chrono::duration<double>{names_.pause()});
             }
-            if (wanted_.follows_children) report_ended(file);
+            if (wanted_.follows_children) {
+                const std::chrono::duration<double> now = clock::now().time_since_epoch();
+                unrecorded_.look(program.process_id(), now.count());
+                report_ended(file);
+            }
             const bool is_due = is_periodic && clock::now() - reported >= period;
             if (is_due) reported = clock::now();
             if (is_due) note_moments(file, "");
@@ -315,6 +320,7 @@ private:
     void report_last(recording_file& file, std::uint32_t index) {
         write_report(file, index);
         program_report{wanted_, file, index, {}}.say_what_is_missing();
+        unrecorded_.leave_out(file.program(index));
         moments_.erase(index);
         names_.forget(index);
         memories_.erase(index);
@@ -333,6 +339,7 @@ private:
             report_last(file, i);
         }
         if (!unrecorded.empty()) refuse("run", unrecorded);
+        for (const std::string& each : unrecorded_.sentences()) refuse("run", each);
         if (file.programs_left_out() != 0) {
             refuse("run", counted(file.programs_left_out(), "program was", "programs were") +
                               " not recorded: there is only room for " +
@@ -401,6 +408,7 @@ private:
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
     std::map<std::uint32_t, memory_moment> memories_;
     thread_watch names_;
+    unrecorded_children unrecorded_;
     age_requests ages_;
     std::function<int()> end_asked_;  // see program_report::stop_when; empty: the program runs
 };

@@ -98,6 +98,11 @@ def takes_few_addresses(recorder, program):
     assert int(status.split()[1]) < 200_000, status
     limited = recorder.run(["sh", "-c", f"ulimit -v 600000; exec {program}"], "--summary", code=4)
     assert "150 allocations, 50 frees" in limited.stderr, limited.stderr
+    # The command lies under the limit for data, too; the recording is more than that.
+    command = f"ulimit -d 100000; exec {recorder.program} run --summary -- {program}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=600,
+                          check=False)
+    assert done.returncode == 4 and "150 allocations, 50 frees" in done.stderr, done
     mappings = recorder.run(["cat", "/proc/self/smaps"], "--summary").stdout
     flags = [each for each in re.findall(r"^(2a00\w+)-.*\n(?:\w+: .*\n)*?VmFlags: (.*)$", mappings,
                                          re.MULTILINE)]
@@ -231,6 +236,14 @@ def says_what_goes_on(recorder, folder):
     said = re.findall(r"outlived, process \d+, goes on; its report has what it did until now",
                       done.stderr)
     assert len(said) == 1 and "1 object of 7 bytes" in done.stderr, done.stderr
+    # Each process once, under the name of what it executes now.
+    end, held = os.pipe()
+    script = "exec 3<&0; (exec cat <&3 >/dev/null 2>&1) & sleep 0.3"
+    done = recorder.run(["sh", "-c", script], "--children", "follow", "--summary", stdin=end)
+    os.close(held)
+    os.close(end)
+    said = re.findall(r"(\w+), process \d+, goes on", done.stderr)
+    assert said == ["cat"], done.stderr
     done = recorder.run([program], "--children", "follow", "--summary")
     assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
 
@@ -262,11 +275,15 @@ def says_which_children_are_not_recorded(recorder, folder):
     dynamic = compiled(folder, "sleeps", text, COMPILER, *WITHOUT_CXX)
     static = compiled(folder, "sleeps_static", text, COMPILER, "-static")
     is_static = f'"{static}" is statically linked, so no library can be loaded'
-    unknown = f'"{dynamic}" has not loaded the library (env -i, chroot), or could not'
+    not_loaded = f'"{dynamic}" has not loaded the library (env -i, chroot)'
+    text += "\n#include <cstddef>\nextern \"C\" void* malloc(std::size_t) { return nullptr; }"
+    own = compiled(folder, "has_malloc", text, COMPILER, *WITHOUT_CXX)
+    has_own = f'"{own}" has a malloc of its own, or could not open the recording'
     for script, said in ((f"{static} & {static} & wait; exit 5",
                           f"not recorded, 2 processes: {is_static}"),
                          (f"{static}; exit 5", f"not recorded: {is_static}"),
-                         (f"env -i {dynamic}; exit 5", f"not recorded: {unknown}")):
+                         (f"{own}; exit 5", f"not recorded: {has_own}"),
+                         (f"env -i {dynamic}; exit 5", f"not recorded: {not_loaded}")):
         done = recorder.run(["sh", "-c", script], "--summary", "--children", "follow", code=5)
         assert f"allocscope run: {said}" in done.stderr, done.stderr
         assert done.stderr.count("not recorded") == 1, done.stderr

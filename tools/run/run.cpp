@@ -335,7 +335,7 @@ private:
         const std::string unrecorded = unrecorded_program(file, started);
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;
-            say_if_it_runs(file.program(i));
+            say_if_it_runs(file, i);
             report_last(file, i);
         }
         if (!unrecorded.empty()) refuse("run", unrecorded);
@@ -371,15 +371,28 @@ private:
             if (name.empty() || name == last.kernel_name) return "";
             return last.name + " ended under another name, \"" + name +
                    "\". If that is a program which it executed, the report has nothing of it: it is"
-                   " statically linked, of another C library or set-user-ID, or could not load the"
-                   " library (env -i, chroot, another user namespace). Record it by itself";
+                   " statically linked, of another C library or set-user-ID, has a malloc of its "
+                   "own, or"
+                   " could not load the library (env -i, chroot, another user namespace). Record it"
+                   " by itself";
         }
         return "";
     }
 
+    // Whether its process has executed another program since.
+    static bool has_become_another(const recording_file& file, std::uint32_t index) {
+        const std::int32_t process_id = file.program(index).process_id;
+        for (std::uint32_t later = index + 1; later < file.program_count(); ++later) {
+            if (file.program(later).process_id == process_id) return true;
+        }
+        return false;
+    }
+
     // The command ends with the program that it started. Others, such as a daemon, may go on.
-    static void say_if_it_runs(const recorded_program& program) {
+    static void say_if_it_runs(const recording_file& file, std::uint32_t index) {
+        const recorded_program program = file.program(index);
         if (!program.refusal.empty() || !is_running(program.process_id)) return;
+        if (has_become_another(file, index)) return;
         refuse("run", program.name + ", process " + std::to_string(program.process_id) +
                           ", goes on; its report has what it did until now");
     }

@@ -51,6 +51,14 @@ part part_in(std::int32_t process_id) {
     return found;
 }
 
+const char* likely_reason(part mapped) {
+    if (mapped == part::library) {
+        return "has a malloc of its own, or could not open the recording (another user, another"
+               " user namespace)";
+    }
+    return "has not loaded the library (env -i, chroot)";
+}
+
 std::string executed_file(std::int32_t process_id) {
     char path[4096];
     const ssize_t length = ::readlink(proc_file(process_id, "exe").c_str(), path, sizeof path);
@@ -93,18 +101,22 @@ void unrecorded_children::look(std::int32_t ancestor, double now) {
             execution seen;
             if (!read_execution(child, seen)) continue;
             look_at(seen, parent, now);
-            if (recorded_.count(seen) != 0) alive.insert(seen);
+            if (settled_.count(seen) != 0) alive.insert(seen);
             parents.push_back(seen);
         }
     }
-    recorded_.swap(alive);
+    settled_.swap(alive);
 }
 
 void unrecorded_children::look_at(const execution& seen, const execution& parent, double now) {
-    if (recorded_.count(seen) != 0) return;
+    if (settled_.count(seen) != 0) return;
     const part mapped = part_in(seen.process_id);
-    if (mapped == part::recording) {
-        recorded_.insert(seen);
+    const std::string file = proc_file(seen.process_id, "exe");
+    // The library itself counts the programs of sanitizers.
+    const bool is_settled = mapped == part::recording ||
+                            (mapped == part::library && !why_not_preloadable(file).empty());
+    if (is_settled) {
+        settled_.insert(seen);
         found_.erase(seen);  // it had only begun
         return;
     }
@@ -116,10 +128,10 @@ void unrecorded_children::look_at(const execution& seen, const execution& parent
         known->second.last_seen = now;
         return;
     }
-    const std::string why_not = why_not_preloadable(proc_file(seen.process_id, "exe"));
-    if (mapped == part::library && !why_not.empty()) return;  // the library counts these
+    const std::string certain = why_not_loadable(file);
     const std::string path = executed_file(seen.process_id);
-    found_[seen] = {path.empty() ? seen.name : path, why_not, now, now};
+    const std::string why_not = !certain.empty() ? certain : likely_reason(mapped);
+    found_[seen] = {path.empty() ? seen.name : path, why_not, !certain.empty(), now, now};
 }
 
 void unrecorded_children::leave_out(const recorded_program& program) {
@@ -135,19 +147,15 @@ std::vector<std::string> unrecorded_children::sentences() const {
     constexpr double time_to_begin = 0.2;
     std::map<std::pair<std::string, std::string>, std::uint64_t> processes;
     for (const auto& [seen, what] : found_) {
-        const bool is_sure =
-            !what.why_not.empty() || what.last_seen - what.first_seen >= time_to_begin;
+        const bool is_sure = what.is_certain || what.last_seen - what.first_seen >= time_to_begin;
         if (is_sure) ++processes[{what.program, what.why_not}];
     }
     std::vector<std::string> sentences;
     for (const auto& [what, count] : processes) {
         const auto& [program, why_not] = what;
-        sentences.push_back(
-            "not recorded" + (count > 1 ? ", " + counted(count, "process", "processes") : "") +
-            ": \"" + program + "\" " +
-            (!why_not.empty() ? why_not
-                              : "has not loaded the library (env -i, chroot), or could not open"
-                                " the recording (another user, another user namespace)"));
+        sentences.push_back("not recorded" +
+                            (count > 1 ? ", " + counted(count, "process", "processes") : "") +
+                            ": \"" + program + "\" " + why_not);
     }
     return sentences;
 }

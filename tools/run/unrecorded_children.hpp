@@ -36,7 +36,8 @@ private:
     };
     struct finding {
         std::string program;  // the path of its file; its name if that cannot be read
-        std::string why_not;  // why the library cannot be loaded into it; "": that is not known
+        std::string why_not;
+        bool is_certain;  // its file shows why the library cannot be loaded into it
         double first_seen;
         double last_seen;
     };
@@ -44,7 +45,7 @@ private:
     static bool read_execution(std::int32_t process_id, execution& into);
     void look_at(const execution& seen, const execution& parent, double now);
 
-    std::set<execution> recorded_;
+    std::set<execution> settled_;  // of those that run: recorded, or counted by the library
     std::map<execution, finding> found_;
 };
 

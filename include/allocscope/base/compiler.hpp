@@ -13,14 +13,15 @@
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
-// Five grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their
+// Six grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their
 // own. The colder a grade, the less time its compilation takes (docs/decisions/0011). This holds
 // only for our own code; templates of the standard library are compiled as everywhere else.
 //
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     WARM   -O1; -O as given, clang++    sums of windows, details of events, loops of naming
+//     MILD   -Og; -O as given, clang++    the loops that read debug information and sources
+//     WARM   -O1; -O as given, clang++    sums of windows, details of events
 //     HOT    -O as given                  what an allocation runs through
 //
 // clang++ writes no debug information for any of them: a debugger shows the names of these
@@ -78,6 +79,8 @@
         _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)") \
             ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
+    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_HOT_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
 #else
@@ -111,6 +114,8 @@
     #endif
     #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_COOL_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_COOL_END
+    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_COOL_BEGIN
+    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_COOL_END
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -24,7 +24,7 @@
 #include <cstdint>  // uint8_t ... uint64_t
 #include <cstring>  // memcpy, memchr
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -178,6 +178,6 @@ ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset)
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP

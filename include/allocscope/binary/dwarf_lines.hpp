@@ -23,7 +23,7 @@
 
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -245,6 +245,6 @@ inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP

@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -291,6 +291,6 @@ ALLOCSCOPE_INLINE bool inflate(byte_view stream, std::uint8_t* out, std::uint64_
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_INFLATE_HPP

@@ -21,7 +21,7 @@
 #include <cstdint>  // uintptr_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -96,7 +96,7 @@ ALLOCSCOPE_NOINLINE void append_to_list(raw_list& grown, const void* values, std
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 ALLOCSCOPE_COOL_BEGIN
 

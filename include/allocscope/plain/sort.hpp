@@ -21,7 +21,7 @@
 #include <cstddef>  // size_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -118,6 +118,6 @@ ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLAIN_SORT_HPP

@@ -27,7 +27,7 @@
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy, memset
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -197,6 +197,6 @@ public:
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLAIN_TABLE_HPP

@@ -18,7 +18,7 @@
 #include <cstddef>  // size_t
 #include <cstring>  // memcmp, memchr, memcpy
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -213,6 +213,6 @@ ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_HPP

@@ -27,7 +27,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -157,6 +157,6 @@ ALLOCSCOPE_NOINLINE const address_range* address_ranges::find(
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP

@@ -25,7 +25,7 @@
 #include <cstdint>  // int8_t, int64_t, uint8_t ... uint64_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -365,6 +365,6 @@ ALLOCSCOPE_NOINLINE bool entry_walker::begin() noexcept {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP

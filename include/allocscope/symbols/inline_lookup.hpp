@@ -33,7 +33,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint32_t, uint64_t, UINT32_MAX
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -202,6 +202,6 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP

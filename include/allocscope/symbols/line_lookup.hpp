@@ -28,7 +28,7 @@
 #include <cstdint>  // uint32_t, uint64_t, UINT32_MAX
 #include <cstring>  // strnlen
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -195,6 +195,6 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP

@@ -30,7 +30,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -117,6 +117,6 @@ private:
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP

@@ -220,7 +220,7 @@ private:
 ALLOCSCOPE_COLD_END
 
 // The loop sees every entry of a unit, except those of functions that describe no type.
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -279,6 +279,6 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP

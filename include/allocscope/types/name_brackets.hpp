@@ -24,7 +24,7 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -170,6 +170,6 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP

@@ -243,7 +243,7 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 
 ALLOCSCOPE_COOL_END
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -271,6 +271,6 @@ ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, i
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP

@@ -8,10 +8,12 @@
 #include <allocscope/symbols/package_file.hpp>
 #include <allocscope/symbols/supplementary_file.hpp>
 
-#include <dirent.h>
-
+#include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <set>
+
+#include <dirent.h>
 
 namespace allocscope_tools {
 
@@ -34,11 +36,17 @@ std::string file_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-bool has_line(const std::string& path, const std::string& wanted) {
-    std::ifstream list{path};
+// /lib is a link to /usr/lib, and so are /bin and /sbin: a package may list one, and the loader
+// find the other.
+std::string without_usr(const std::string& path) {
+    return path.compare(0, 5, "/usr/") == 0 ? path.substr(4) : path;
+}
+
+bool lists(const std::string& list_path, const std::string& wanted) {
+    std::ifstream list{list_path};
     std::string line;
     while (std::getline(list, line)) {
-        if (line == wanted || "/usr" + line == wanted) return true;
+        if (without_usr(line) == wanted) return true;
     }
     return false;
 }
@@ -51,8 +59,8 @@ std::string printable(const std::string& name) {
     return {out.view().data(), out.size()};
 }
 
-// The Debian package of a file; "" if the package manager does not know the file.
-std::string package_of(const std::string& path) {
+// The Debian package that lists a path; "" if none does.
+std::string package_listing(const std::string& path) {
     if (path.compare(0, 5, "/usr/") != 0 && path.compare(0, 4, "/lib") != 0) return {};
     DIR* folder = ::opendir(package_lists);
     if (folder == nullptr) return {};
@@ -60,13 +68,22 @@ std::string package_of(const std::string& path) {
     while (const dirent* entry = ::readdir(folder)) {
         const std::string name = entry->d_name;
         if (name.size() < 6 || name.compare(name.size() - 5, 5, ".list") != 0) continue;
-        if (!has_line(package_lists + name, path)) continue;
+        if (!lists(package_lists + name, without_usr(path))) continue;
         found = name.substr(0, name.find_first_of(":", 0));
         if (found.size() == name.size()) found.resize(found.size() - 5);
         break;
     }
     ::closedir(folder);
     return found;
+}
+
+// A link such as libblas.so.3 is made when a package is installed, and listed by none.
+std::string package_of(const std::string& path) {
+    const std::string found = package_listing(path);
+    if (!found.empty()) return found;
+    const std::unique_ptr<char, decltype(&std::free)> real{::realpath(path.c_str(), nullptr),
+                                                           &std::free};
+    return real != nullptr && path != real.get() ? package_listing(real.get()) : "";
 }
 
 // A compressed section begins with the number of its format.
@@ -154,7 +171,11 @@ std::string remark_on_lines(const std::string& path, bool are_read_always) {
                xz_library;
     }
     const std::string package = package_of(path);
-    if (!package.empty()) return "no debug information; the package " + package + "-dbgsym has it";
+    if (!package.empty()) {
+        // Debian has made one such package by hand.
+        const char* const ending = package == "libc6" ? "-dbg" : "-dbgsym";
+        return "no debug information; the package " + package + ending + " has it";
+    }
     const byte_view link = object.read(memory, object.find(".gnu_debuglink"));
     if (link.size != 0) {
         const auto name = allocscope::detail::text_at(link, 0);

@@ -43,6 +43,8 @@ MODES = {
 FIELDS = {"name", "command", "shell", "setup", "stdin", "outer", "needs", "quick", "hide",
           "environment", "differs",
           "package"}
+# Which of them the command sees depends on how long they run.
+ABOUT_CHILDREN = rb"allocscope run: (not recorded|[^\n]*, process \d+, goes on)[^\n]*\n"
 TOKEN = re.compile(rb"[0-9A-Za-z]+|\s+|.", re.S)
 
 
@@ -179,6 +181,7 @@ class stage:
             given = environment.get("LD_PRELOAD")
             environment["LD_PRELOAD"] = f"{preload}:{given}" if given else str(preload)
         code, stdout, stderr = self.start(whole, environment, command.get("stdin", ""))
+        stderr = re.sub(ABOUT_CHILDREN, b"", stderr)
         if "hide" in command:
             stdout, stderr = (b"".join(line for line in text.splitlines(True)
                                        if not re.search(command["hide"].encode(), line))

@@ -5,6 +5,7 @@ stderr or in a file.
 """
 import gzip
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -217,6 +218,23 @@ def says_which_variable_is_misspelled(recorder, program):
         assert not meant or done.stderr.startswith(line), done.stderr
 
 
+def names_the_package_of_a_library(recorder, folder):
+    """The loader finds /lib/x86_64-linux-gnu/libstdc++.so.6, and the package lists it in /usr."""
+    library = pathlib.Path("/lib/x86_64-linux-gnu/libstdc++.so.6")
+    lists = pathlib.Path("/var/lib/dpkg/info")
+    if not (lists / "libstdc++6:amd64.list").exists() or \
+            (lists / "libstdc++6-dbgsym:amd64.list").exists():
+        return
+    program = compiled(folder, "linked", "#include <new>\nint main() { delete new int; }", COMPILER,
+                       "-Wl,--no-as-needed", "-lstdc++")
+    link = pathlib.Path(folder) / "libstdc++.so.6"  # as an administrator may choose among several
+    link.symlink_to(library)
+    for variables in ({}, {"LD_LIBRARY_PATH": str(folder)}):
+        said = recorder.run([program], env={**os.environ, **variables}).stderr
+        assert "libstdc++.so.6: no debug information; the package libstdc++6-dbgsym has it" in \
+            " ".join(said.split()), said
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -231,6 +249,7 @@ def main():
         says_which_variable_is_misspelled(recorder, program)
         records_with_closed_descriptors(recorder, program)
         explains_memory(recorder, folder)
+        names_the_package_of_a_library(recorder, folder)
 
 
 main()

@@ -98,6 +98,11 @@ def takes_few_addresses(recorder, program):
     assert int(status.split()[1]) < 200_000, status
     limited = recorder.run(["sh", "-c", f"ulimit -v 600000; exec {program}"], "--summary", code=4)
     assert "150 allocations, 50 frees" in limited.stderr, limited.stderr
+    # The command lies under the limit for data, too; the recording is more than that.
+    command = f"ulimit -d 100000; exec {recorder.program} run --summary -- {program}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=600,
+                          check=False)
+    assert done.returncode == 4 and "150 allocations, 50 frees" in done.stderr, done
     mappings = recorder.run(["cat", "/proc/self/smaps"], "--summary").stdout
     flags = [each for each in re.findall(r"^(2a00\w+)-.*\n(?:\w+: .*\n)*?VmFlags: (.*)$", mappings,
                                          re.MULTILINE)]
@@ -138,6 +143,13 @@ def children(recorder, folder):
     assert sorted(set(names)) == ["ls", "sh", "wc"], names
 
 
+def target_of(descriptor):
+    try:
+        return os.readlink(descriptor)
+    except FileNotFoundError:
+        return ""  # closed by now
+
+
 def forgets_ended_children(folder):
     """While the program goes on, the recordings of children that were reported take no memory."""
     script = 'echo; read go; i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i+1)); done; echo; read e'
@@ -146,7 +158,7 @@ def forgets_ended_children(folder):
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
         assert started.stdout.readline() == b"\n"
         recording, = (each for each in pathlib.Path(f"/proc/{started.pid}/fd").iterdir()
-                      if "/memfd:allocscope" in os.readlink(each))
+                      if "/memfd:allocscope" in target_of(each))
         own = recording.stat().st_blocks
         started.stdin.write(b"\n")
         started.stdin.flush()
@@ -224,6 +236,14 @@ def says_what_goes_on(recorder, folder):
     said = re.findall(r"outlived, process \d+, goes on; its report has what it did until now",
                       done.stderr)
     assert len(said) == 1 and "1 object of 7 bytes" in done.stderr, done.stderr
+    # Each process once, under the name of what it executes now.
+    end, held = os.pipe()
+    script = "exec 3<&0; (exec cat <&3 >/dev/null 2>&1) & sleep 0.3"
+    done = recorder.run(["sh", "-c", script], "--children", "follow", "--summary", stdin=end)
+    os.close(held)
+    os.close(end)
+    said = re.findall(r"(\w+), process \d+, goes on", done.stderr)
+    assert said == ["cat"], done.stderr
     done = recorder.run([program], "--children", "follow", "--summary")
     assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
 
@@ -247,6 +267,40 @@ def says_what_was_executed_unrecorded(recorder, folder):
                           (["sh", "-c", "kill -9 $$"], 137)):
         done = recorder.run(command, "--summary", code=code)
         assert said not in done.stderr, done.stderr
+
+
+def says_which_children_are_not_recorded(recorder, folder):
+    """A report of `make` or of a shell lacks what a static program did that it started."""
+    text = "#include <unistd.h>\nint main() { sleep(5); return 5; }"
+    dynamic = compiled(folder, "sleeps", text, COMPILER, *WITHOUT_CXX)
+    static = compiled(folder, "sleeps_static", text, COMPILER, "-static")
+    text += "\n#include <cstddef>\nextern \"C\" void* malloc(std::size_t) { return nullptr; }"
+    own = compiled(folder, "has_malloc", text, COMPILER, *WITHOUT_CXX)
+    script = f"{static} & {static} & {own} & env -i {dynamic} & {dynamic}"
+    done = recorder.run(["sh", "-c", f"{script}; wait"], "--summary", "--children", "follow")
+    for said in (f', 2 processes: "{static}" is statically linked, so no library can be loaded',
+                 f': "{own}" has a malloc of its own, or could not open the recording',
+                 f': "{dynamic}" has not loaded the library (env -i, chroot)'):
+        assert f"allocscope run: not recorded{said}" in done.stderr, (said, done.stderr)
+    assert done.stderr.count("not recorded") == 3, done.stderr
+    done = recorder.run(["sh", "-c", f"{static}; exit 5"], "--summary", code=5)
+    assert "not recorded" not in done.stderr, done.stderr
+    # One that is recorded, and a fork of it that only gets another name.
+    text = r"""
+        #include <sys/prctl.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main() {
+            if (fork() != 0) return wait(nullptr) < 0;
+            prctl(PR_SET_NAME, "worker");
+            sleep(3);
+            _exit(0);
+        }
+    """
+    worker = compiled(folder, "has_worker", text, COMPILER, *WITHOUT_CXX)
+    done = recorder.run(["sh", "-c", f"{worker}; exit 5"], "--summary", "--children", "follow",
+                        code=5)
+    assert "not recorded" not in done.stderr, done.stderr
 
 
 def killed_before_they_began(recorder, folder):
@@ -357,6 +411,7 @@ def main():
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
+        says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)
         generations(recorder, folder)
 

@@ -33,6 +33,11 @@ def says_what_is_wrong(program):
     refuses(["--sample-bytes", "2T", program], '"2T"', "from 1 to 1T")
     for wrong in ("64KB", "K", "1.5M", "4 K", "-1", ""):
         refuses(["--sample-bytes=" + wrong, program], f'"{wrong}"', "such as 4096, 64K, 10MiB")
+    for record in ([], ["--record", "exact"], ["--record", "counters"]):
+        refuses(["--sample-bytes", "64K", *record, program],
+                "--sample-bytes is of use only with --record sampled")
+    refuses([program], "ALLOCSCOPE_SAMPLE_BYTES is of use only with --record sampled",
+            ALLOCSCOPE_SAMPLE_BYTES="64K")
     for wrong in ("0", "5 s", "soon", ""):
         refuses(["--age-step=" + wrong, program], f'"{wrong}"', "such as 500ms, 10s")
     refuses(["--age-step", "9ms", program], '"9ms"; it must be at least 10ms')

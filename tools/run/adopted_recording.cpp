@@ -23,6 +23,39 @@ namespace {
 
 using namespace allocscope::detail;
 
+// Copies what a part of the file holds into a file without a name; returns its descriptor, or -1.
+int copy_part(int file, std::uint64_t begin, std::uint64_t bytes) {
+    constexpr std::size_t most = std::size_t{1} << 20U;
+    const int copy = ::memfd_create("allocscope report", MFD_CLOEXEC);
+    if (copy < 0 || ::ftruncate(copy, static_cast<off_t>(bytes)) != 0) return -1;
+    const std::unique_ptr<char[]> piece{new char[most]};
+    const auto end = static_cast<off_t>(begin + bytes);
+    for (off_t at = ::lseek(file, static_cast<off_t>(begin), SEEK_DATA); at >= 0 && at < end;
+         at = ::lseek(file, at, SEEK_DATA)) {
+        const off_t hole = ::lseek(file, at, SEEK_HOLE);
+        for (const off_t last = hole < end ? hole : end; at < last;) {
+            const auto left = static_cast<std::size_t>(last - at);
+            const ssize_t got = ::pread(file, piece.get(), left < most ? left : most, at);
+            const off_t to = at - static_cast<off_t>(begin);
+            const auto size = static_cast<std::size_t>(got);
+            if (got <= 0 || ::pwrite(copy, piece.get(), size, to) != got) return -1;
+            at += got;
+        }
+    }
+    return copy;
+}
+
+// A private copy is limited by ulimit -d, because only this process can write to it. A file that is
+// shared is not, even if nobody else has it.
+void* map_as_file(void* wanted, std::size_t bytes, int file, std::uint64_t offset) {
+    const int copy = copy_part(file, offset, bytes);
+    if (copy < 0) return MAP_FAILED;
+    void* const mapped = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, copy, 0);
+    ::close(copy);
+    return mapped;
+}
+
 // Maps a copy: changes do not reach the recording.
 char* map_segment(int file, std::uint32_t index, const recording_head& head, std::string& error) {
     const std::uintptr_t next = head.next.load();
@@ -31,9 +64,12 @@ char* map_segment(int file, std::uint32_t index, const recording_head& head, std
         return nullptr;
     }
     void* const wanted = reinterpret_cast<void*>(head.address);
-    void* const mapped = ::mmap(wanted, next - head.address, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file,
-                                static_cast<off_t>(segment_offset(index)));
+    const std::size_t bytes = next - head.address;
+    const std::uint64_t offset = segment_offset(index);
+    void* mapped =
+        ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, static_cast<off_t>(offset));
+    if (mapped == MAP_FAILED && errno == ENOMEM) mapped = map_as_file(wanted, bytes, file, offset);
     if (mapped == wanted) return static_cast<char*>(mapped);
     error = std::string{"the recording cannot be mapped where it was: "} +
             (mapped == MAP_FAILED ? std::strerror(errno) : "the kernel chose another place");

@@ -149,7 +149,7 @@ namespace {
 // The interpreter of a script may be a script itself. The kernel allows this many in a row.
 constexpr int most_interpreters = 5;
 
-std::string why_not_preloadable_behind(const std::string& path, int interpreters) {
+std::string why_not_behind(const std::string& path, bool asks_for_malloc, int interpreters) {
     // The kernel will refuse other files. Opening a FIFO would wait for its writer.
     if (interpreters > most_interpreters || !is_executable(path)) return {};
     std::ifstream file{path, std::ios::binary};
@@ -159,7 +159,7 @@ std::string why_not_preloadable_behind(const std::string& path, int interpreters
         file.clear();
         file.seekg(0);
         const std::string interpreter = interpreter_of(file);
-        return why_not_preloadable_behind(interpreter, interpreters + 1);
+        return why_not_behind(interpreter, asks_for_malloc, interpreters + 1);
     }
     const std::string privilege = why_not_by_privilege(path);
     if (!privilege.empty()) return privilege;
@@ -175,13 +175,17 @@ std::string why_not_preloadable_behind(const std::string& path, int interpreters
     if (image.loader().find("/ld-musl-") != std::string::npos) {
         return "is linked with musl, and the library to load needs glibc. Link it with glibc";
     }
-    return why_not_by_sanitizer(image.dynamic_names());
+    return asks_for_malloc ? why_not_by_sanitizer(image.dynamic_names()) : "";
 }
 
 }  // namespace
 
+std::string why_not_loadable(const std::string& path) {
+    return why_not_behind(path, false, 0);
+}
+
 std::string why_not_preloadable(const std::string& path) {
-    return why_not_preloadable_behind(path, 0);
+    return why_not_behind(path, true, 0);
 }
 
 }  // namespace allocscope_tools

@@ -10,6 +10,7 @@
 #include "run_options.hpp"
 #include "started_program.hpp"
 #include "thread_watch.hpp"
+#include "unrecorded_children.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -178,7 +179,11 @@ private:
                 names_due = clock::now() + std::chrono::duration_cast<clock::duration>(
                                                std::chrono::duration<double>{names_.pause()});
             }
-            if (wanted_.follows_children) report_ended(file);
+            if (wanted_.follows_children) {
+                const std::chrono::duration<double> now = clock::now().time_since_epoch();
+                unrecorded_.look(program.process_id(), now.count());
+                report_ended(file);
+            }
             const bool is_due = is_periodic && clock::now() - reported >= period;
             if (is_due) reported = clock::now();
             if (is_due) note_moments(file, "");
@@ -315,6 +320,7 @@ private:
     void report_last(recording_file& file, std::uint32_t index) {
         write_report(file, index);
         program_report{wanted_, file, index, {}}.say_what_is_missing();
+        unrecorded_.leave_out(file.program(index));
         moments_.erase(index);
         names_.forget(index);
         memories_.erase(index);
@@ -329,10 +335,11 @@ private:
         const std::string unrecorded = unrecorded_program(file, started);
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;
-            say_if_it_runs(file.program(i));
+            say_if_it_runs(file, i);
             report_last(file, i);
         }
         if (!unrecorded.empty()) refuse("run", unrecorded);
+        for (const std::string& each : unrecorded_.sentences()) refuse("run", each);
         if (file.programs_left_out() != 0) {
             refuse("run", counted(file.programs_left_out(), "program was", "programs were") +
                               " not recorded: there is only room for " +
@@ -364,15 +371,28 @@ private:
             if (name.empty() || name == last.kernel_name) return "";
             return last.name + " ended under another name, \"" + name +
                    "\". If that is a program which it executed, the report has nothing of it: it is"
-                   " statically linked, of another C library or set-user-ID, or could not load the"
-                   " library (env -i, chroot, another user namespace). Record it by itself";
+                   " statically linked, of another C library or set-user-ID, has a malloc of its "
+                   "own, or"
+                   " could not load the library (env -i, chroot, another user namespace). Record it"
+                   " by itself";
         }
         return "";
     }
 
+    // Whether its process has executed another program since.
+    static bool has_become_another(const recording_file& file, std::uint32_t index) {
+        const std::int32_t process_id = file.program(index).process_id;
+        for (std::uint32_t later = index + 1; later < file.program_count(); ++later) {
+            if (file.program(later).process_id == process_id) return true;
+        }
+        return false;
+    }
+
     // The command ends with the program that it started. Others, such as a daemon, may go on.
-    static void say_if_it_runs(const recorded_program& program) {
+    static void say_if_it_runs(const recording_file& file, std::uint32_t index) {
+        const recorded_program program = file.program(index);
         if (!program.refusal.empty() || !is_running(program.process_id)) return;
+        if (has_become_another(file, index)) return;
         refuse("run", program.name + ", process " + std::to_string(program.process_id) +
                           ", goes on; its report has what it did until now");
     }
@@ -401,6 +421,7 @@ private:
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
     std::map<std::uint32_t, memory_moment> memories_;
     thread_watch names_;
+    unrecorded_children unrecorded_;
     age_requests ages_;
     std::function<int()> end_asked_;  // see program_report::stop_when; empty: the program runs
 };

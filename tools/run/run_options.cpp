@@ -26,7 +26,8 @@ const char* const run_help =
     "\n"
     "  --record exact|sampled|counters   every allocation with its stack (the default), a\n"
     "                                    sample of them, or totals only\n"
-    "  --sample-bytes N                  mean bytes between two samples, such as 64K (512K)\n"
+    "  --sample-bytes N                  mean bytes between two samples, such as 64K (512K); only\n"
+    "                                    with --record sampled\n"
     "  --frames N                        frames recorded of each stack, 1 to 128 (24)\n"
     "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
     "                                    number of the process, %n the name of the program\n"
@@ -272,32 +273,36 @@ public:
             return "no command is given; write: allocscope run [options] -- COMMAND"
                    " [ARGUMENT...]";
         }
-        const std::string problem = has_format_ ? "" : choose_format();
+        const bool has_format = source_of("--format") != source::none;
+        const std::string problem = has_format ? "" : choose_format();
         return problem.empty() ? check_together() : problem;
     }
 
 private:
+    enum class source { none, variable, option };  // where the value of an option comes from
+
     void take(const option& wanted, const std::string& value) {
         if (!problem_.empty()) return;
         problem_ = wanted.read(value, into_);
-        if (std::strcmp(wanted.name, "--format") == 0) has_format_ = true;
-        is_variable_[&wanted - all_options] = false;
+        source_[&wanted - all_options] = source::option;
     }
 
     // An error names the variable, because nobody has typed the option.
     void take_variable(const option& wanted, const std::string& value) {
         if (!problem_.empty()) return;
         take(wanted, value);
-        is_variable_[&wanted - all_options] = true;
+        source_[&wanted - all_options] = source::variable;
         const std::size_t length = std::strlen(wanted.name);
         if (problem_.compare(0, length, wanted.name) != 0) return;
         problem_.replace(0, length, wanted.variable);
     }
 
+    source source_of(const char* name) const { return source_[find_option(name) - all_options]; }
+
     // The name under which the user has given the option.
     std::string given(const char* name) const {
         const option* const known = find_option(name);
-        return is_variable_[known - all_options] ? known->variable : known->name;
+        return source_of(name) == source::variable ? known->variable : known->name;
     }
 
     // Chooses the format by the ending of the path.
@@ -325,6 +330,10 @@ private:
         if (into_.record.details && recorded != recording::exact) {
             return given("--details") + " needs every allocation with its stack; leave " +
                    given("--record") + " out";
+        }
+        if (source_of("--sample-bytes") != source::none && recorded != recording::sampled) {
+            return given("--sample-bytes") +
+                   " is of use only with --record sampled; write that, too";
         }
         if (into_.record.age_step != 0 && recorded == recording::counters) {
             return given("--age-step") + " needs stacks; leave " + given("--record") + " out";
@@ -368,8 +377,7 @@ private:
     run_options& into_;
     std::size_t at_ = 0;
     bool is_over_ = false;
-    bool has_format_ = false;
-    bool is_variable_[std::size(all_options)] = {};  // by option: its value is the variable's
+    source source_[std::size(all_options)] = {};  // by option
     std::string problem_;
 };
 

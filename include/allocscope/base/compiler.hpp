@@ -20,8 +20,8 @@
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     MILD   -Og; -O as given, clang++    what reads debug information and sources
-//     WARM   -O1; -O as given, clang++    sums of windows, details of events, its inmost loops
+//     MILD   -Og; -O as given, clang++    loops over debug information and sources
+//     WARM   -O1; -O as given, clang++    the inmost of these; sums of windows, details of events
 //     HOT    -O as given                  what an allocation runs through
 //
 // clang++ writes no debug information for any of them: a debugger shows the names of these

@@ -24492,21 +24492,14 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
-// template_scopes.hpp - which template parameters are visible at a place of a source file.
+// bracketed_tokens.hpp - the tokens of a source file, and which bracket belongs to which.
 
-#ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
-#define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#ifndef ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+#define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
-
-struct template_header {
-    list<text> parameters;  // "" if it has no name
-    std::size_t packs = 0;
-    std::size_t pack = 0;         // the number of the last parameter that is a pack
-    bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
-};
 
 // For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
 // none. Angle brackets do not count.
@@ -24532,47 +24525,353 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     return partners;
 }
 
-// The index after the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
-// the matching round, square and curly brackets.
-ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
-                                                  const list<std::uint32_t>& partners,
-                                                  std::size_t at) noexcept {
+class bracketed_tokens {
+public:
+    ALLOCSCOPE_INLINE bracketed_tokens(arena& memory, const list<source_token>& tokens)
+        : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
+
+    const list<source_token>& tokens() const noexcept { return tokens_; }
+    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
+    // code has hundreds of these calls.
+    bool is_at(std::size_t at, const char* wanted) const noexcept;
+    bool is_any_at(std::size_t at, const char* words) const noexcept;
+    bool is_word_at(std::size_t at) const noexcept;
+
+    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
+    // there is none.
+    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
+
+    // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
+    std::size_t behind_angles(std::size_t at) const noexcept;
+
+    // The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind
+    // `struct`.
+    std::size_t behind_attributes(std::size_t at) const noexcept {
+        while (is_any_at(at, "alignas __attribute__ [")) {
+            const std::size_t open = is_at(at, "[") ? at : at + 1;
+            if (open >= tokens_.size() || partners_[open] <= open) return at;
+            at = partners_[open] + 1;
+        }
+        return at;
+    }
+
+private:
+    list<source_token> tokens_;
+    list<std::uint32_t> partners_;
+};
+
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
+                                                 const char* wanted) const noexcept {
+    return text_at(at) == wanted;
+}
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_any_at(std::size_t at,
+                                                     const char* words) const noexcept {
+    return is_listed(text_at(at), words);
+}
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_word_at(std::size_t at) const noexcept {
+    return is_word(text_at(at));
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) const noexcept {
     constexpr std::size_t far_away = 512;
     int depth = 0;
     const std::size_t first = at;
-    while (at < tokens.size() && at - first < far_away) {
-        const text token = tokens[at].spelling;
+    while (at < tokens_.size() && at - first < far_away) {
+        const text token = tokens_[at].spelling;
         const char c = token.size() == 1 ? token[0] : ' ';
         if (c == ';' || c == '{' || c == '}') return 0;
         if (c == '<') ++depth;
         if (c == '>' && --depth == 0) return at + 1;
         if (c == '(' || c == '[') {
-            if (partners[at] == 0) return 0;
-            at = partners[at];
+            if (partners_[at] == 0) return 0;
+            at = partners_[at];
         }
         ++at;
     }
     return 0;
 }
 
-// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
-inline std::size_t behind_attributes(const list<source_token>& tokens,
-                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
-    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
-        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
-        if (open >= tokens.size() || partners[open] <= open) return at;
-        at = partners[open] + 1;
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+
+// written_new.hpp - a `new T` of a source file: where its parts stand, and what is around it.
+
+#ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+#define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// Positions are indices of tokens.
+struct new_expression {
+    std::size_t begin = 0;       // of `new`, or of the `::` before it
+    std::size_t last = 0;        // the token that g++ names
+    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
+    std::size_t type_begin = 0;  // the type, without the bounds of an array
+    std::size_t type_end = 0;
+    std::size_t scope = 0;  // its scope in template_scopes
+    bool has_initialiser = false;
+    bool has_type = false;  // false: it cannot be read
+    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
+    // is a type; in `new auto(x)` a literal, or what behind_variable() reads.
+    bool is_of_value = false;
+    bool is_of_variable = false;
+    bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
+    std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
+    std::size_t outer = 0;     // the brace around that function; 0: there is none
+};
+
+// The last token of an expression, and the number of the expression.
+struct expression_end {
+    std::uint32_t token;
+    std::uint32_t number;
+};
+
+// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
+struct name_declaration {
+    std::uint32_t at;        // the token of the name, or of `typedef`
+    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
+    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+
+// new_reader.hpp - reads one `new T`, or one request for the bytes of objects, from tokens.
+
+#ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
+#define ALLOCSCOPE_TYPES_NEW_READER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class new_reader {
+public:
+    ALLOCSCOPE_INLINE explicit new_reader(const bracketed_tokens& file) : file_(file) {}
+
+    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing.
+    bool read_new(std::size_t at, new_expression& found) const {
+        found.begin = is_at(at - 1, "::") ? at - 1 : at;
+        std::size_t next = at + 1;
+        std::size_t behind = 0;
+        if (is_at(next, "(")) {
+            const std::size_t close = file_.partner(next);
+            if (close == 0) return false;
+            const text follows = text_at(close + 1);
+            if (is_word(follows) || follows == "::") {
+                if (!is_allocating_placement(next, close)) return false;
+                behind = read_type(close + 1, found);
+            } else {  // new (T)
+                const std::size_t type_end = read_type(next + 1, found);
+                const bool is_whole = type_end == close || is_declarator(type_end, close);
+                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
+                found.has_type =
+                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
+                found.last = close;
+                behind = close + 1;
+            }
+        } else {
+            behind = read_type(next, found);
+        }
+        const text opens = text_at(behind);
+        if ((opens == "(" || opens == "{") && file_.partner(behind) != 0) {
+            found.has_initialiser = true;
+            found.last = file_.partner(behind);
+        }
+        return true;
     }
-    return at;
-}
+
+    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
+    // the second of realloc, as the product of both of calloc. Returns false if it is none.
+    bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
+        const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
+        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        const bool is_product = is_at(open - 1, "calloc");
+        for (std::size_t at = open + 1; at < close; ++at) {
+            const text token = text_at(at);
+            if (token == "," && left-- == 0) break;
+            if (token == "," || (left != 0 && !is_product)) {
+                if (file_.partner(at) > at) at = file_.partner(at);
+                continue;
+            }
+            if (token == "sizeof") {
+                ++at;
+                if (found.has_type || !is_at(at, "(")) return false;
+                if (read_type(at + 1, found) != file_.partner(at)) return false;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
+                return false;
+            }
+            if (file_.partner(at) != 0) at = file_.partner(at);
+        }
+        if (!found.has_type) return false;
+        while (is_listed(text_at(begin - 1), ":: std")) --begin;
+        if (is_listed(text_at(begin - 1), ". ->")) return false;
+        found.begin = begin;
+        found.last = open;
+        found.has_initialiser = true;
+        found.is_request = true;
+        return true;
+    }
+
+    // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets
+    // found.last to the last token that g++ names for it.
+    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
+        if (is_at(at, "::")) ++at;
+        for (;;) {
+            if (!file_.is_word_at(at)) return 0;
+            found.last = at++;
+            if (is_at(at, "<")) {
+                at = file_.behind_angles(at);
+                if (at == 0) return 0;
+            }
+            if (!is_at(at, "::")) return at;
+            ++at;
+            if (is_at(at, "template")) ++at;
+        }
+    }
+
+private:
+    // Whether the brackets that close at `close` are those of a type, although `(` follows:
+    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
+    bool is_no_place(std::size_t close) const {
+        const text last = text_at(close - 1);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+    }
+
+    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
+    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
+    bool is_declarator(std::size_t at, std::size_t close) const {
+        const std::size_t inner = is_at(at, "(") ? file_.partner(at) : 0;
+        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        const std::size_t bound = is_at(inner - 1, "]") ? file_.partner(inner - 1) : inner;
+        return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;
+    }
+
+    bool is_allocating_placement(std::size_t open, std::size_t close) const {
+        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
+            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
+        }
+        return false;
+    }
+
+    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
+    std::size_t read_type(std::size_t at, new_expression& found) const {
+        found.type_begin = at;
+        found.last = at < file_.tokens().size() ? at : file_.tokens().size() - 1;
+        bool has_name = false;
+        bool is_builtin = false;
+        bool is_readable = true;
+        std::size_t value = 0;  // where the bracket of the value opens
+        for (;; ++at) {
+            const text word = text_at(at);
+            if (word == "const" || word == "volatile") {
+                found.last = at;
+            } else if (!has_name && builtin_type{}.take(word)) {
+                is_builtin = true;
+                found.last = at;
+            } else if (has_name || is_builtin) {
+                break;
+            } else if (word == "decltype" || word == "auto") {
+                has_name = true;
+                is_readable = word == "decltype" && is_at(at + 1, "(") &&
+                              behind_variable(file_.tokens(), at + 2) == file_.partner(at + 1);
+                found.last = at;
+                if (word == "decltype" && is_at(at + 1, "(")) at = file_.partner(at + 1);
+                if (at == 0) return found.last + 1;
+                value = found.last + 1;
+            } else if (is_listed(word, "struct class union enum typename")) {
+                continue;
+            } else if (word == "::" || is_word(word)) {
+                const std::size_t behind = read_qualified_name(at, found);
+                if (behind == 0) return at + 1;
+                has_name = true;
+                at = behind - 1;
+            } else {
+                return at;
+            }
+        }
+        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
+            found.last = at;
+        }
+        found.type_end = at;
+        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
+        if (value != 0 && !is_readable) read_value(value, found);
+        while (is_at(at, "[") && file_.partner(at) != 0) {
+            at = file_.partner(at);
+            found.last = at++;
+        }
+        return at;
+    }
+
+    // Reads the value in the brackets at `open`.
+    void read_value(std::size_t open, new_expression& found) const {
+        const std::size_t close = is_any_at(open, "( {") ? file_.partner(open) : 0;
+        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
+        found.type_begin = open + 1;
+        found.type_end = close;
+        found.is_of_variable = behind_variable(file_.tokens(), open + 1) == close;
+        found.has_type = found.is_of_variable;
+        if (found.is_of_variable) return;
+        new_expression inner;
+        std::size_t at = open + 1;
+        while (builtin_type{}.take(text_at(at))) ++at;
+        if (at == open + 1) at = read_qualified_name(at, inner);
+        if (is_any_at(at, ". ->") && file_.is_word_at(open + 1))
+            at = behind_variable(file_.tokens(), open + 1);
+        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
+        if (at == 0 || !has_brackets || file_.partner(at) + 1 != close) return;
+        found.is_of_value = true;
+        found.has_type = true;
+        found.type_end = at;
+    }
+
+    text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
+    bool is_at(std::size_t at, const char* wanted) const noexcept {
+        return file_.is_at(at, wanted);
+    }
+    bool is_any_at(std::size_t at, const char* words) const noexcept {
+        return file_.is_any_at(at, words);
+    }
+
+    const bracketed_tokens& file_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_NEW_READER_HPP
+
+// template_scopes.hpp - which template parameters are visible at a place of a source file.
+
+#ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct template_header {
+    list<text> parameters;  // "" if it has no name
+    std::size_t packs = 0;
+    std::size_t pack = 0;         // the number of the last parameter that is a pack
+    bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
+};
 
 class template_scopes {
 public:
-    template_scopes(arena& memory, const list<source_token>& tokens,
-                    const list<std::uint32_t>& partners)
+    template_scopes(arena& memory, const bracketed_tokens& tokens)
         : memory_(&memory),
           tokens_(tokens),
-          partners_(partners),
           headers_(memory),
           scopes_(memory),
           open_(memory),
@@ -24583,7 +24882,7 @@ public:
 
     // Takes the token at `at`; returns the index of the next token to look at.
     std::size_t see(std::size_t at) {
-        const text token = tokens_[at].spelling;
+        const text token = text_at(at);
         switch (token.front()) {
             case 't':
                 if (token == "template" && text_at(at + 1) == "<") return read_header(at + 1);
@@ -24668,7 +24967,7 @@ private:
     static constexpr std::size_t max_pending =
         16;  // one for each class level, and one for a member
 
-    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
@@ -24694,7 +24993,7 @@ private:
 
     // `at` is on the `<` of a header.
     std::size_t read_header(std::size_t at) {
-        const std::size_t behind = skip_angle_tokens(tokens_, partners_, at);
+        const std::size_t behind = tokens_.behind_angles(at);
         if (behind == 0) return at + 1;
         template_header header;
         header.parameters = list<text>{*memory_};
@@ -24702,7 +25001,7 @@ private:
         int depth = 0;
         bool has_default = false;
         for (std::size_t i = at + 1; i < behind; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             const char c = token.size() == 1 ? token[0] : ' ';
             if (depth == 0 && (c == ',' || i + 1 == behind)) {
                 if (i > at + 1) header.parameters.push_back(name);
@@ -24738,11 +25037,11 @@ private:
         const bool is_class = first == "struct" || first == "class" || first == "union";
         constexpr std::size_t far_away = 256;
         for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             if ((token == "(" && !is_class) || (token == ":" && is_class)) break;
             if (is_word(token) && i > header_end_ && text_at(i - 1) != "::") count = 0;
             if (token != "<") continue;
-            const std::size_t behind = skip_angle_tokens(tokens_, partners_, i);
+            const std::size_t behind = tokens_.behind_angles(i);
             if (behind == 0 || behind > at) break;
             if ((is_class || text_at(behind) == "::") && count < max_pending) opens[count++] = i;
             i = behind - 1;
@@ -24754,11 +25053,11 @@ private:
 
     // `open` is on the "<" of the arguments with which a class is declared or a member is defined.
     void check_arguments(template_header& header, std::size_t open) const noexcept {
-        const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
+        const std::size_t close = tokens_.behind_angles(open) - 1;
         std::size_t parameter = 0;
         bool is_same = true;
         for (std::size_t i = open + 1; i < close; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             if (token == "," || token == ".") continue;
             is_same = is_same && parameter < header.parameters.size() &&
                       token == header.parameters[parameter];
@@ -24768,8 +25067,7 @@ private:
     }
 
     arena* memory_;
-    const list<source_token>& tokens_;
-    const list<std::uint32_t>& partners_;
+    const bracketed_tokens& tokens_;
     list<template_header> headers_;
     list<node> scopes_;
     list<std::size_t> open_;  // for each open brace, the scope around it
@@ -24786,55 +25084,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 
-// written_new.hpp - a `new T` of a source file: where its parts stand, and what is around it.
-
-#ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-#define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// Positions are indices of tokens.
-struct new_expression {
-    std::size_t begin = 0;       // of `new`, or of the `::` before it
-    std::size_t last = 0;        // the token that g++ names
-    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
-    std::size_t type_begin = 0;  // the type, without the bounds of an array
-    std::size_t type_end = 0;
-    std::size_t scope = 0;  // its scope in template_scopes
-    bool has_initialiser = false;
-    bool has_type = false;  // false: it cannot be read
-    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
-    // is a type; in `new auto(x)` a literal, or what behind_variable() reads.
-    bool is_of_value = false;
-    bool is_of_variable = false;
-    bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
-    std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
-    std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
-    std::size_t outer = 0;     // the brace around that function; 0: there is none
-};
-
-// The last token of an expression, and the number of the expression.
-struct expression_end {
-    std::uint32_t token;
-    std::uint32_t number;
-};
-
-// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
-struct name_declaration {
-    std::uint32_t at;        // the token of the name, or of `typedef`
-    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
+// new_expressions.hpp - finds every `new T` of a source file, and what the file says about names.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
@@ -24843,49 +25093,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class source_outline {
+class source_outline : public bracketed_tokens {
 public:
     // `source` must live as long as the outline.
     source_outline(arena& memory, text source)
-        : list_(read_tokens(memory, source)),
-          partners_(matching_brackets(memory, list_.tokens)),
-          scopes_(memory, list_.tokens, partners_),
-          expressions_(memory),
-          ends_(memory),
-          names_(memory),
-          defaults_(memory),
-          classes_(memory),
-          blocks_(memory),
-          declarations_(memory),
-          declared_(memory) {
-        for (const macro_line& macro : list_.macros) add_meaning(macro.name, macro_name);
-        for (std::size_t at = 0; at < tokens().size();) {
-            see(at);
-            at = scopes_.see(at);
-        }
-        sort(ends_,
-             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
-    }
+        : source_outline(memory, read_tokens(memory, source)) {}
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
-
-    const list<source_token>& tokens() const noexcept { return list_.tokens; }
-    // "" after the last token, and before the first one.
-    text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
-    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
-    // code has hundreds of these calls.
-    bool is_at(std::size_t at, const char* wanted) const noexcept;
-    bool is_any_at(std::size_t at, const char* words) const noexcept;
-    bool is_word_at(std::size_t at) const noexcept;
 
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
     }
-
-    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
-    // there is none.
-    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
                                                                   std::size_t scope) const {
@@ -24921,7 +25140,7 @@ public:
     // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
-        for (const macro_line& each : list_.macros) {
+        for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
             if (only != nullptr || !each.is_certain) return nullptr;
             only = &each;
@@ -24991,7 +25210,7 @@ public:
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
     std::size_t behind_name(std::size_t at) const {
         new_expression unused;
-        return read_qualified_name(at, unused);
+        return new_reader{*this}.read_qualified_name(at, unused);
     }
 
     // Index of the first token at or after a line and column.
@@ -25008,6 +25227,27 @@ public:
     }
 
 private:
+    source_outline(arena& memory, const token_list& read)
+        : bracketed_tokens(memory, read.tokens),
+          macros_(read.macros),
+          scopes_(memory, *this),
+          expressions_(memory),
+          ends_(memory),
+          names_(memory),
+          defaults_(memory),
+          classes_(memory),
+          blocks_(memory),
+          declarations_(memory),
+          declared_(memory) {
+        for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
+        for (std::size_t at = 0; at < tokens().size();) {
+            see(at);
+            at = scopes_.see(at);
+        }
+        sort(ends_,
+             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
+    }
+
     // What this file says about a name.
     enum : unsigned {
         macro_name = 1,
@@ -25034,17 +25274,17 @@ private:
                 blocks_.push_back(static_cast<std::uint32_t>(at));
                 break;
             case '}':
-                while (!blocks_.empty() && partners_[at] != 0 && blocks_.back() > partners_[at]) {
+                while (!blocks_.empty() && partner(at) != 0 && blocks_.back() > partner(at)) {
                     blocks_.pop_back();
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
             case 'm':
             case 'r':
-                if (is_listed(token, "malloc realloc")) read_request(at, at + 1);
+                if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
                 break;
             case 'n':
-                if (token == "new") read_new(at);
+                if (token == "new") see_new(at);
                 if (token == "namespace") read_definition(at + 1);
                 break;
             case 'u':
@@ -25057,10 +25297,10 @@ private:
                 break;
             case 's':
             case 'c':
-                if (token == "calloc") read_request(at, at + 1);
+                if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
+                    const std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
@@ -25100,91 +25340,19 @@ private:
         }
     }
 
-    void read_new(std::size_t at) {
+    void see_new(std::size_t at) {
         const text before = text_at(at - 1);
-        if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
+        if (before == "operator") see_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
-        found.begin = before == "::" ? at - 1 : at;
-        std::size_t next = at + 1;
-        std::size_t behind = 0;
-        if (is_at(next, "(")) {
-            const std::size_t close = partners_[next];
-            if (close == 0) return;
-            const text follows = text_at(close + 1);
-            if (is_word(follows) || follows == "::") {
-                if (!is_allocating_placement(next, close)) return;
-                behind = read_type(close + 1, found);
-            } else {  // new (T)
-                const std::size_t type_end = read_type(next + 1, found);
-                const bool is_whole = type_end == close || is_declarator(type_end, close);
-                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
-                found.has_type =
-                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
-                found.last = close;
-                behind = close + 1;
-            }
-        } else {
-            behind = read_type(next, found);
-        }
-        const text opens = text_at(behind);
-        if ((opens == "(" || opens == "{") && partners_[behind] != 0) {
-            found.has_initialiser = true;
-            found.last = partners_[behind];
-        }
-        found.scope = scopes_.here();
-        if (text_at(found.begin - 1) == "=") see_default(found);
+        if (!new_reader{*this}.read_new(at, found)) return;
+        if (is_at(found.begin - 1, "=")) see_default(found);
         keep(found);
     }
 
-    // Whether the brackets that close at `close` are those of a type, although `(` follows:
-    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
-    bool is_no_place(std::size_t close) const {
-        const text last = text_at(close - 1);
-        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
-    }
-
-    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
-    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
-    bool is_declarator(std::size_t at, std::size_t close) const {
-        const std::size_t inner = is_at(at, "(") ? partners_[at] : 0;
-        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
-        const std::size_t bound = is_at(inner - 1, "]") ? partners_[inner - 1] : inner;
-        return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
-    }
-
-    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
-    // the second of realloc, as the product of both of calloc.
-    void read_request(std::size_t begin, std::size_t open) {
-        const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
-        const bool is_product = is_at(open - 1, "calloc");
+    void see_request(std::size_t begin, std::size_t open) {
         new_expression found;
-        for (std::size_t at = open + 1; at < close; ++at) {
-            const text token = text_at(at);
-            if (token == "," && left-- == 0) break;
-            if (token == "," || (left != 0 && !is_product)) {
-                if (partners_[at] > at) at = partners_[at];
-                continue;
-            }
-            if (token == "sizeof") {
-                ++at;
-                if (found.has_type || !is_at(at, "(")) return;
-                if (read_type(at + 1, found) != partners_[at]) return;
-            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                return;
-            }
-            if (partners_[at] != 0) at = partners_[at];
-        }
-        if (!found.has_type) return;
-        while (is_listed(text_at(begin - 1), ":: std")) --begin;
-        if (is_listed(text_at(begin - 1), ". ->")) return;
-        found.begin = begin;
-        found.last = open;
-        found.has_initialiser = true;
-        found.is_request = true;
-        found.scope = scopes_.here();
-        keep(found);
+        if (new_reader{*this}.read_request(begin, open, found)) keep(found);
     }
 
     // Finds out whether the expression is a default argument. `f(p = new part)` is an assignment.
@@ -25193,7 +25361,7 @@ private:
         for (std::size_t left = far_away, at = found.begin; left != 0 && at > 1; --left) {
             const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
-            if (token == ")" && partners_[at] != 0) at = partners_[at];
+            if (token == ")" && partner(at) != 0) at = partner(at);
             if (token == "(") {
                 add_meaning(text_at(at - 1), defaulting_name);
                 found.callee = at - 1;
@@ -25207,7 +25375,7 @@ private:
         for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
             std::size_t close = blocks_[i - 1] - std::size_t{1};
             while (is_any_at(close, "const noexcept override final")) --close;
-            const std::size_t open = is_at(close, ")") ? partners_[close] : 0;
+            const std::size_t open = is_at(close, ")") ? partner(close) : 0;
             if (open == 0 || !is_word_at(open - 1)) continue;
             if (is_any_at(open - 1, "if for while switch catch")) continue;
             found.function = open - 1;
@@ -25217,6 +25385,7 @@ private:
 
     void keep(new_expression& found) {
         see_function(found);
+        found.scope = scopes_.here();
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
@@ -25228,99 +25397,6 @@ private:
         }
         ends_.push_back({static_cast<std::uint32_t>(found.last), number});
         expressions_.push_back(found);
-    }
-
-    bool is_allocating_placement(std::size_t open, std::size_t close) const {
-        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
-        }
-        return false;
-    }
-
-    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
-    std::size_t read_type(std::size_t at, new_expression& found) {
-        found.type_begin = at;
-        found.last = at < tokens().size() ? at : tokens().size() - 1;
-        bool has_name = false;
-        bool is_builtin = false;
-        bool is_readable = true;
-        std::size_t value = 0;  // where the bracket of the value opens
-        for (;; ++at) {
-            const text word = text_at(at);
-            if (word == "const" || word == "volatile") {
-                found.last = at;
-            } else if (!has_name && builtin_type{}.take(word)) {
-                is_builtin = true;
-                found.last = at;
-            } else if (has_name || is_builtin) {
-                break;
-            } else if (word == "decltype" || word == "auto") {
-                has_name = true;
-                is_readable = word == "decltype" && is_at(at + 1, "(") &&
-                              behind_variable(tokens(), at + 2) == partners_[at + 1];
-                found.last = at;
-                if (word == "decltype" && is_at(at + 1, "(")) at = partners_[at + 1];
-                if (at == 0) return found.last + 1;
-                value = found.last + 1;
-            } else if (is_listed(word, "struct class union enum typename")) {
-                continue;
-            } else if (word == "::" || is_word(word)) {
-                const std::size_t behind = read_qualified_name(at, found);
-                if (behind == 0) return at + 1;
-                has_name = true;
-                at = behind - 1;
-            } else {
-                return at;
-            }
-        }
-        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
-            found.last = at;
-        }
-        found.type_end = at;
-        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
-        if (value != 0 && !is_readable) read_value(value, found);
-        while (is_at(at, "[") && partners_[at] != 0) {
-            at = partners_[at];
-            found.last = at++;
-        }
-        return at;
-    }
-
-    // Reads the value in the brackets at `open`.
-    void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = is_any_at(open, "( {") ? partners_[open] : 0;
-        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
-        found.type_begin = open + 1;
-        found.type_end = close;
-        found.is_of_variable = behind_variable(tokens(), open + 1) == close;
-        found.has_type = found.is_of_variable;
-        if (found.is_of_variable) return;
-        new_expression inner;
-        std::size_t at = open + 1;
-        while (builtin_type{}.take(text_at(at))) ++at;
-        if (at == open + 1) at = read_qualified_name(at, inner);
-        if (is_any_at(at, ". ->") && is_word_at(open + 1)) at = behind_variable(tokens(), open + 1);
-        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
-        if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
-        found.is_of_value = true;
-        found.has_type = true;
-        found.type_end = at;
-    }
-
-    // Returns 0 if the name cannot be read.
-    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
-        if (is_at(at, "::")) ++at;
-        for (;;) {
-            if (!is_word_at(at)) return 0;
-            found.last = at++;
-            if (is_at(at, "<")) {
-                at = skip_angle_tokens(tokens(), partners_, at);
-                if (at == 0) return 0;
-            }
-            if (!is_at(at, "::")) return at;
-            ++at;
-            if (is_at(at, "template")) ++at;
-        }
     }
 
     // `using namespace std;`, `using std::string;`, and `using X =` in a template.
@@ -25347,15 +25423,15 @@ private:
         bool has_body = false;
         std::size_t i = at + 1;
         for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
-            if (is_at(i, "{") && partners_[i] > i) {
-                i = partners_[i];
+            if (is_at(i, "{") && partner(i) > i) {
+                i = partner(i);
                 has_body = true;
             }
             const bool is_last = is_at(i, ";");
             if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
-            while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
-                const std::size_t open = partners_[name];
+            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int)
+                const std::size_t open = partner(name);
                 name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
             }
             add_meaning(text_at(name), meaning);
@@ -25366,8 +25442,7 @@ private:
 
     static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
-    token_list list_;
-    list<std::uint32_t> partners_;
+    list<macro_line> macros_;
     template_scopes scopes_;
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens
@@ -25379,17 +25454,6 @@ private:
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
-
-ALLOCSCOPE_NOINLINE bool source_outline::is_at(std::size_t at, const char* wanted) const noexcept {
-    return text_at(at) == wanted;
-}
-ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
-                                                   const char* words) const noexcept {
-    return is_listed(text_at(at), words);
-}
-ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
-    return is_word(text_at(at));
-}
 
 }  // namespace symbolize
 

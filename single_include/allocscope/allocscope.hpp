@@ -25182,6 +25182,16 @@ public:
     // int);` Compilers place it at the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+        return is_known_as(name, function_name);
+    }
+
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -25257,7 +25267,9 @@ private:
         defined_name = 16,  // the file defines a type or a namespace with this name
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
-        defaulting_name = 128
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -25270,6 +25282,9 @@ private:
     void see(std::size_t at) {
         const text token = text_at(at);
         switch (token.front()) {
+            case '(':
+                see_parenthesis(at);
+                break;
             case '{':
                 blocks_.push_back(static_cast<std::uint32_t>(at));
                 break;
@@ -25318,6 +25333,15 @@ private:
             default:
                 break;
         }
+    }
+
+    void see_parenthesis(std::size_t at) {
+        const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
+        const text before = text_at(at - 2);
+        if (!is_word(before) && !is_listed(before, "* & >")) return;
+        if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
+        add_meaning(name, function_name);
     }
 
     void declare(text name, std::size_t at) {
@@ -26904,22 +26928,11 @@ public:
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         if (knowledge_.kind == nullptr) return true;
-        if (declares_function(own)) return false;
+        if (file_.declares_function(own)) return false;
         if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
             return file_.is_defined(own);
         }
         return spelling_.is_class_there(name, expression_.type_end, own);
-    }
-
-    // Whether the file may declare a function with this name: `part tool(int)`.
-    bool declares_function(text own) const {
-        for (std::size_t i = 1; i + 1 < file_.tokens().size(); ++i) {
-            if (file_.text_at(i) != own || !file_.is_at(i + 1, "(")) continue;
-            const text before = file_.text_at(i - 1);
-            if (is_listed(before, "new return else explicit constexpr inline virtual")) continue;
-            if (is_word(before) || is_listed(before, "* & >")) return true;
-        }
-        return false;
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
@@ -27078,14 +27091,12 @@ private:
         const list<const template_header*> headers =
             file_.headers_around(memory_, file_.scope_of(body + 1));
         if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
         std::size_t constructors = 0;
-        for (std::size_t at = 1; at + 1 < file_.tokens().size(); ++at) {
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
             if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const std::size_t close = file_.partner(at + 1);
-            if (file_.is_at(close + 1, "->")) return false;
-            if (at < body || at > file_.partner(body)) continue;
             const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || close != at + 4 || headers[0]->packs != 0) return false;
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
             ++constructors;
         }
         return constructors == 1;

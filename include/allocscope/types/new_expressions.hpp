@@ -118,6 +118,16 @@ public:
     // int);` Compilers place it at the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+        return is_known_as(name, function_name);
+    }
+
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -193,7 +203,9 @@ private:
         defined_name = 16,  // the file defines a type or a namespace with this name
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
-        defaulting_name = 128
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -206,6 +218,9 @@ private:
     void see(std::size_t at) {
         const text token = text_at(at);
         switch (token.front()) {
+            case '(':
+                see_parenthesis(at);
+                break;
             case '{':
                 blocks_.push_back(static_cast<std::uint32_t>(at));
                 break;
@@ -254,6 +269,15 @@ private:
             default:
                 break;
         }
+    }
+
+    void see_parenthesis(std::size_t at) {
+        const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
+        const text before = text_at(at - 2);
+        if (!is_word(before) && !is_listed(before, "* & >")) return;
+        if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
+        add_meaning(name, function_name);
     }
 
     void declare(text name, std::size_t at) {

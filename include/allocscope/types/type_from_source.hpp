@@ -100,22 +100,11 @@ public:
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         if (knowledge_.kind == nullptr) return true;
-        if (declares_function(own)) return false;
+        if (file_.declares_function(own)) return false;
         if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
             return file_.is_defined(own);
         }
         return spelling_.is_class_there(name, expression_.type_end, own);
-    }
-
-    // Whether the file may declare a function with this name: `part tool(int)`.
-    bool declares_function(text own) const {
-        for (std::size_t i = 1; i + 1 < file_.tokens().size(); ++i) {
-            if (file_.text_at(i) != own || !file_.is_at(i + 1, "(")) continue;
-            const text before = file_.text_at(i - 1);
-            if (is_listed(before, "new return else explicit constexpr inline virtual")) continue;
-            if (is_word(before) || is_listed(before, "* & >")) return true;
-        }
-        return false;
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
@@ -274,14 +263,12 @@ private:
         const list<const template_header*> headers =
             file_.headers_around(memory_, file_.scope_of(body + 1));
         if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
         std::size_t constructors = 0;
-        for (std::size_t at = 1; at + 1 < file_.tokens().size(); ++at) {
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
             if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const std::size_t close = file_.partner(at + 1);
-            if (file_.is_at(close + 1, "->")) return false;
-            if (at < body || at > file_.partner(body)) continue;
             const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || close != at + 4 || headers[0]->packs != 0) return false;
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
             ++constructors;
         }
         return constructors == 1;

@@ -20322,7 +20322,8 @@ private:
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
-               is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861");
+               is_listed(word,
+                         "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861 __exception_ptr");
     }
 
     // "8ul" is written as "8".
@@ -24632,9 +24633,10 @@ struct expression_end {
     std::uint32_t number;
 };
 
-// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
+// Where a name is declared: `using name =`, `struct name`; or the first word of `typedef ... name;`,
+// `using ...::name;`, `namespace name =`. With the name "namespace": `using namespace ...;`
 struct name_declaration {
-    std::uint32_t at;        // the token of the name, or of `typedef`
+    std::uint32_t at;        // the token of the name, or the first word
     std::uint32_t block;     // the innermost brace that is open there; 0: there is none
     std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
 };
@@ -25301,11 +25303,12 @@ private:
             case 'n':
                 if (token == "new") see_new(at);
                 if (token == "namespace") read_definition(at + 1);
+                if (token == "namespace" && is_at(at + 2, "=")) declare(text_at(at + 1), at);
                 break;
             case 'u':
                 if (token == "using") read_using(at);
                 if (token == "union") read_definition(at + 1);
-                if (token == "using" || token == "union") declare(text_at(at + 1), at + 1);
+                if (token == "union") declare(text_at(at + 1), at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
@@ -25432,12 +25435,22 @@ private:
         if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
-        if (after != "=") return;
+        if (after != "=") return declare_used(at);
+        declare(next, at + 1);
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
             if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
+    }
+
+    // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
+    void declare_used(std::size_t at) {
+        std::size_t last = at + 1;
+        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
+        if (is_at(at + 1, "namespace")) last = at + 1;
+        if (!is_of_constructors) declare(text_at(last), at);
     }
 
     // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
@@ -25525,7 +25538,8 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     local_name found;
     found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
-    if (!is_typedef && file.text_at(at) != name) return {};
+    const bool is_used = file.is_at(at, "using");
+    if (!is_typedef && !is_used && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
     bool has_body = false;
@@ -25549,6 +25563,9 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         if (file.text_at(end - 1) != name) return {};
         found.begin = at + 1;
         found.end = end - 1;
+    } else if (is_used) {
+        found.begin = file.is_at(at + 1, "typename") ? at + 2 : at + 1;
+        found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;
         found.end = end;
@@ -26589,8 +26606,9 @@ public:
     // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
-        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
+        if (behind == "::") return file_.is_class_template(word);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
@@ -26701,6 +26719,9 @@ private:
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template || local.is_of_function;
+            // The function around the place declares it, and the compiler may say what it is.
+            const text known = depth == 0 && is_wanted ? described(word, asked_name::type) : text{};
+            if (!known.empty()) return known;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
@@ -26771,22 +26792,57 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // The name with the scopes in which it is found. A name that no scope around the function has
-    // is made visible by a `using`, or by a base class. But debug information may leave out a class
-    // that this file declares in a scope around the place. "" if a base class may have another type
-    // with that name.
+    // The name with the scopes in which it is found. "" if a base class may have another type with
+    // that name.
     text qualified(text word) const {
+        const name_declaration* const near = declaration_around(word);
+        if (near != nullptr && file_.is_at(near->at, "namespace")) return path_behind(near->at + 3);
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
         const bool has_only = knowledge_.only != nullptr;
-        if (whole.empty() && has_only && !is_declared_around(word)) {
-            whole = knowledge_.only(knowledge_.context, word);
+        const bool is_used = near != nullptr && near->at < place_ && file_.is_at(near->at, "using");
+        if (whole.empty() && is_used) return path_behind(near->at + 1);
+        if (whole.empty() && has_only) {
+            whole = made_visible(word, near);
         } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
                    knowledge_.only(knowledge_.context, word).empty()) {
             return {};
         }
         return whole.empty() ? word : whole;
+    }
+
+    // A name that no scope around the function has is made visible by a `using`, or by a base
+    // class; or the function has no scopes, because it initialises a variable. But debug
+    // information may leave out a class that this file declares in a scope around the place.
+    text made_visible(text word, const name_declaration* near) const {
+        const text only = knowledge_.only(knowledge_.context, word);
+        if (near != nullptr) {
+            const text scope = near->block != 0 ? file_.text_at(near->block - 1) : text{};
+            const bool is_meant = only.ends_with(joined(memory_, scope, "::", word));
+            return is_meant && !scope.empty() ? only : text{};
+        }
+        text found = only;
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+            if (!is_around(*each)) continue;
+            const text scope = joined(memory_, path_behind(each->at + 2), "::");
+            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            if (!whole.starts_with(scope) || whole == found) continue;
+            if (!found.empty()) return {};
+            found = whole;
+        }
+        return found;
+    }
+
+    // The path in the tokens from `at` on; "" if it may depend on a template.
+    text path_behind(std::size_t at) const {
+        text_out path{memory_};
+        if (file_.is_at(at, "typename")) return {};
+        if (file_.is_at(at, "::")) ++at;
+        for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
+        if (file_.is_at(at, "<")) return {};
+        return path.view();
     }
 
     // Whether the function is a member of a class that may have inherited another type than
@@ -26805,15 +26861,15 @@ private:
         return body == 0;
     }
 
-    bool is_declared_around(text word) const {
-        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
-            const bool is_around =
-                each->block == 0 || (each->block < place_ && file_.partner(each->block) > place_);
-            // `using word::name` declares another name.
-            if (is_around && !file_.is_at(each->at + 1, "::")) return true;
-        }
-        return false;
+    bool is_around(const name_declaration& each) const {
+        return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
+    }
+
+    // The last declaration in a scope around the place; null: there is none.
+    const name_declaration* declaration_around(text word) const {
+        const name_declaration* each = file_.last_declared(word);
+        while (each != nullptr && !is_around(*each)) each = file_.declared_before(*each);
+        return each;
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -26885,7 +26941,8 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
+        text type = expression_.has_type ? written() : text{};
+        if (has_expression(type)) type = {};
         return type.empty() && !shares_place() ? of_auto_pointer() : type;
     }
 
@@ -26943,9 +27000,6 @@ public:
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
-        const std::size_t open = type.find('<');
-        const bool is_standard = type.substr(begin).starts_with("std::");
-        if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
         const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
@@ -26963,6 +27017,23 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
+    }
+
+    // Whether a type has parts that only the compiler can read: `std::decay_t<T>`, `buffer<16 + 8>`,
+    // `buffer<sizeof(T)>`, "(lambda at /home/main.cpp:3:9)".
+    static bool has_expression(text type) noexcept {
+        if (type.contains("sizeof") || type.find_first_of("+/%?!^|=") != no_position) return true;
+        std::size_t name = 0;
+        for (std::size_t at = 0; at < type.size(); ++at) {
+            const char sign = type[at];
+            if (is_name_character(sign) || sign == ':') continue;
+            const text word = type.substr(name, at - name);
+            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+            if (is_number && (sign == '*' || sign == '-')) return true;
+            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+            name = at + 1;
+        }
+        return false;
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -27081,7 +27152,8 @@ private:
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
-        return builtin_type{}.take(word) || file_.class_named(word) != 0;
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.declared_before(*file_.last_declared(word)) == nullptr;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
@@ -28387,7 +28459,10 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!names.of(frames[i].function).is_own_operator_new) continue;
+        const read_name& name = names.of(frames[i].function);
+        // With -g1, clang names an inlined operator without its class.
+        const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
+        if (!name.is_own_operator_new && !may_be_own) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;

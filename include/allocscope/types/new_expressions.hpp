@@ -237,11 +237,12 @@ private:
             case 'n':
                 if (token == "new") see_new(at);
                 if (token == "namespace") read_definition(at + 1);
+                if (token == "namespace" && is_at(at + 2, "=")) declare(text_at(at + 1), at);
                 break;
             case 'u':
                 if (token == "using") read_using(at);
                 if (token == "union") read_definition(at + 1);
-                if (token == "using" || token == "union") declare(text_at(at + 1), at + 1);
+                if (token == "union") declare(text_at(at + 1), at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
@@ -368,12 +369,22 @@ private:
         if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
-        if (after != "=") return;
+        if (after != "=") return declare_used(at);
+        declare(next, at + 1);
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
             if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
+    }
+
+    // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
+    void declare_used(std::size_t at) {
+        std::size_t last = at + 1;
+        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
+        if (is_at(at + 1, "namespace")) last = at + 1;
+        if (!is_of_constructors) declare(text_at(last), at);
     }
 
     // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.

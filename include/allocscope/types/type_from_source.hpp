@@ -57,7 +57,8 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
+        text type = expression_.has_type ? written() : text{};
+        if (has_expression(type)) type = {};
         return type.empty() && !shares_place() ? of_auto_pointer() : type;
     }
 
@@ -115,9 +116,6 @@ public:
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
-        const std::size_t open = type.find('<');
-        const bool is_standard = type.substr(begin).starts_with("std::");
-        if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
         const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
@@ -135,6 +133,23 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
+    }
+
+    // Whether a type has parts that only the compiler can read: `std::decay_t<T>`, `buffer<16 + 8>`,
+    // `buffer<sizeof(T)>`, "(lambda at /home/main.cpp:3:9)".
+    static bool has_expression(text type) noexcept {
+        if (type.contains("sizeof") || type.find_first_of("+/%?!^|=") != no_position) return true;
+        std::size_t name = 0;
+        for (std::size_t at = 0; at < type.size(); ++at) {
+            const char sign = type[at];
+            if (is_name_character(sign) || sign == ':') continue;
+            const text word = type.substr(name, at - name);
+            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+            if (is_number && (sign == '*' || sign == '-')) return true;
+            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+            name = at + 1;
+        }
+        return false;
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -253,7 +268,8 @@ private:
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
-        return builtin_type{}.take(word) || file_.class_named(word) != 0;
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.declared_before(*file_.last_declared(word)) == nullptr;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one

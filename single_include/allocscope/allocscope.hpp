@@ -25307,8 +25307,7 @@ private:
                 break;
             case 'u':
                 if (token == "using") read_using(at);
-                if (token == "union") read_definition(at + 1);
-                if (token == "union") declare(text_at(at + 1), at + 1);
+                if (token == "union") read_type(at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
@@ -25317,12 +25316,11 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
-                    read_definition(name);
+                    read_type(name);
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
@@ -25330,8 +25328,7 @@ private:
                 }
                 break;
             case 'e':
-                if (token == "enum") read_definition(at + 1);
-                if (token == "enum") declare(text_at(at + 1), at + 1);
+                if (token == "enum") read_type(at + 1);
                 break;
             default:
                 break;
@@ -25353,6 +25350,12 @@ private:
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
+    }
+
+    // `class name* p` only uses the name.
+    void read_type(std::size_t at) {
+        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        read_definition(at);
     }
 
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
@@ -25559,12 +25562,9 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         found.what = local_name::kind::other;
         return found;
     }
-    if (is_typedef) {
-        if (file.text_at(end - 1) != name) return {};
+    if (is_typedef || is_used) {
+        if (is_typedef && file.text_at(--end) != name) return {};
         found.begin = at + 1;
-        found.end = end - 1;
-    } else if (is_used) {
-        found.begin = file.is_at(at + 1, "typename") ? at + 2 : at + 1;
         found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;
@@ -26719,9 +26719,6 @@ private:
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template || local.is_of_function;
-            // The function around the place declares it, and the compiler may say what it is.
-            const text known = depth == 0 && is_wanted ? described(word, asked_name::type) : text{};
-            if (!known.empty()) return known;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
@@ -26796,13 +26793,13 @@ private:
     // that name.
     text qualified(text word) const {
         const name_declaration* const near = declaration_around(word);
-        if (near != nullptr && file_.is_at(near->at, "namespace")) return path_behind(near->at + 3);
+        const text first = near != nullptr ? file_.text_at(near->at) : text{};
+        if (first == "namespace") return path_behind(near->at + 3);
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
         const bool has_only = knowledge_.only != nullptr;
-        const bool is_used = near != nullptr && near->at < place_ && file_.is_at(near->at, "using");
-        if (whole.empty() && is_used) return path_behind(near->at + 1);
+        if (whole.empty() && first == "using") return path_behind(near->at + 1);
         if (whole.empty() && has_only) {
             whole = made_visible(word, near);
         } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
@@ -26818,17 +26815,16 @@ private:
     text made_visible(text word, const name_declaration* near) const {
         const text only = knowledge_.only(knowledge_.context, word);
         if (near != nullptr) {
-            const text scope = near->block != 0 ? file_.text_at(near->block - 1) : text{};
-            const bool is_meant = only.ends_with(joined(memory_, scope, "::", word));
-            return is_meant && !scope.empty() ? only : text{};
+            const text scope = file_.text_at(near->block - std::size_t{1});
+            const text whole = joined(memory_, scope, "::", word);
+            return scope.empty() || !only.ends_with(whole) ? text{} : only;
         }
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {
-            if (!is_around(*each)) continue;
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
             const text whole = knowledge_.qualified(knowledge_.context, word, scope);
-            if (!whole.starts_with(scope) || whole == found) continue;
+            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
             if (!found.empty()) return {};
             found = whole;
         }
@@ -26839,7 +26835,6 @@ private:
     text path_behind(std::size_t at) const {
         text_out path{memory_};
         if (file_.is_at(at, "typename")) return {};
-        if (file_.is_at(at, "::")) ++at;
         for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
         if (file_.is_at(at, "<")) return {};
         return path.view();
@@ -26865,11 +26860,15 @@ private:
         return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
     }
 
-    // The last declaration in a scope around the place; null: there is none.
+    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
+    // none.
     const name_declaration* declaration_around(text word) const {
-        const name_declaration* each = file_.last_declared(word);
-        while (each != nullptr && !is_around(*each)) each = file_.declared_before(*each);
-        return each;
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_around(*each) && !is_late) return each;
+        }
+        return nullptr;
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -26941,9 +26940,8 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        text type = expression_.has_type ? written() : text{};
-        if (has_expression(type)) type = {};
-        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+        const text type = expression_.has_type ? written() : text{};
+        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
     }
 
     text written() const {
@@ -26992,13 +26990,14 @@ public:
         return spelling_.is_class_there(name, expression_.type_end, own);
     }
 
-    // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
-    // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
+    // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
+    // another type, or has an expression.
     bool is_unresolved(text written) const {
         if (!written.contains(">")) return false;
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
+        if (has_expression(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
@@ -27019,10 +27018,13 @@ public:
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
-    // Whether a type has parts that only the compiler can read: `std::decay_t<T>`, `buffer<16 + 8>`,
-    // `buffer<sizeof(T)>`, "(lambda at /home/main.cpp:3:9)".
+    // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
+    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+
+    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
     static bool has_expression(text type) noexcept {
-        if (type.contains("sizeof") || type.find_first_of("+/%?!^|=") != no_position) return true;
+        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
         std::size_t name = 0;
         for (std::size_t at = 0; at < type.size(); ++at) {
             const char sign = type[at];
@@ -27147,13 +27149,13 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
+        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
         if (file_.class_named(word) == 0) return builtin_type{}.take(word);
-        return file_.declared_before(*file_.last_declared(word)) == nullptr;
+        return file_.last_declared(word)->previous == 0;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one

@@ -87,12 +87,9 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         found.what = local_name::kind::other;
         return found;
     }
-    if (is_typedef) {
-        if (file.text_at(end - 1) != name) return {};
+    if (is_typedef || is_used) {
+        if (is_typedef && file.text_at(--end) != name) return {};
         found.begin = at + 1;
-        found.end = end - 1;
-    } else if (is_used) {
-        found.begin = file.is_at(at + 1, "typename") ? at + 2 : at + 1;
         found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;

@@ -241,8 +241,7 @@ private:
                 break;
             case 'u':
                 if (token == "using") read_using(at);
-                if (token == "union") read_definition(at + 1);
-                if (token == "union") declare(text_at(at + 1), at + 1);
+                if (token == "union") read_type(at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
@@ -251,12 +250,11 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    declare(text_at(at + 1), at + 1);
                     const std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
-                    read_definition(name);
+                    read_type(name);
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
@@ -264,8 +262,7 @@ private:
                 }
                 break;
             case 'e':
-                if (token == "enum") read_definition(at + 1);
-                if (token == "enum") declare(text_at(at + 1), at + 1);
+                if (token == "enum") read_type(at + 1);
                 break;
             default:
                 break;
@@ -287,6 +284,12 @@ private:
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
+    }
+
+    // `class name* p` only uses the name.
+    void read_type(std::size_t at) {
+        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        read_definition(at);
     }
 
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,

@@ -57,9 +57,8 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        text type = expression_.has_type ? written() : text{};
-        if (has_expression(type)) type = {};
-        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+        const text type = expression_.has_type ? written() : text{};
+        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
     }
 
     text written() const {
@@ -108,13 +107,14 @@ public:
         return spelling_.is_class_there(name, expression_.type_end, own);
     }
 
-    // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
-    // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
+    // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
+    // another type, or has an expression.
     bool is_unresolved(text written) const {
         if (!written.contains(">")) return false;
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
+        if (has_expression(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
@@ -135,10 +135,13 @@ public:
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
     }
 
-    // Whether a type has parts that only the compiler can read: `std::decay_t<T>`, `buffer<16 + 8>`,
-    // `buffer<sizeof(T)>`, "(lambda at /home/main.cpp:3:9)".
+    // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
+    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+
+    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
     static bool has_expression(text type) noexcept {
-        if (type.contains("sizeof") || type.find_first_of("+/%?!^|=") != no_position) return true;
+        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
         std::size_t name = 0;
         for (std::size_t at = 0; at < type.size(); ++at) {
             const char sign = type[at];
@@ -263,13 +266,13 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
+        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
         if (file_.class_named(word) == 0) return builtin_type{}.take(word);
-        return file_.declared_before(*file_.last_declared(word)) == nullptr;
+        return file_.last_declared(word)->previous == 0;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one

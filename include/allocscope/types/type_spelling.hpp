@@ -322,9 +322,6 @@ private:
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template || local.is_of_function;
-            // The function around the place declares it, and the compiler may say what it is.
-            const text known = depth == 0 && is_wanted ? described(word, asked_name::type) : text{};
-            if (!known.empty()) return known;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
@@ -399,13 +396,13 @@ private:
     // that name.
     text qualified(text word) const {
         const name_declaration* const near = declaration_around(word);
-        if (near != nullptr && file_.is_at(near->at, "namespace")) return path_behind(near->at + 3);
+        const text first = near != nullptr ? file_.text_at(near->at) : text{};
+        if (first == "namespace") return path_behind(near->at + 3);
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
         const bool has_only = knowledge_.only != nullptr;
-        const bool is_used = near != nullptr && near->at < place_ && file_.is_at(near->at, "using");
-        if (whole.empty() && is_used) return path_behind(near->at + 1);
+        if (whole.empty() && first == "using") return path_behind(near->at + 1);
         if (whole.empty() && has_only) {
             whole = made_visible(word, near);
         } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
@@ -421,17 +418,16 @@ private:
     text made_visible(text word, const name_declaration* near) const {
         const text only = knowledge_.only(knowledge_.context, word);
         if (near != nullptr) {
-            const text scope = near->block != 0 ? file_.text_at(near->block - 1) : text{};
-            const bool is_meant = only.ends_with(joined(memory_, scope, "::", word));
-            return is_meant && !scope.empty() ? only : text{};
+            const text scope = file_.text_at(near->block - std::size_t{1});
+            const text whole = joined(memory_, scope, "::", word);
+            return scope.empty() || !only.ends_with(whole) ? text{} : only;
         }
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {
-            if (!is_around(*each)) continue;
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
             const text whole = knowledge_.qualified(knowledge_.context, word, scope);
-            if (!whole.starts_with(scope) || whole == found) continue;
+            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
             if (!found.empty()) return {};
             found = whole;
         }
@@ -442,7 +438,6 @@ private:
     text path_behind(std::size_t at) const {
         text_out path{memory_};
         if (file_.is_at(at, "typename")) return {};
-        if (file_.is_at(at, "::")) ++at;
         for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
         if (file_.is_at(at, "<")) return {};
         return path.view();
@@ -468,11 +463,15 @@ private:
         return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
     }
 
-    // The last declaration in a scope around the place; null: there is none.
+    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
+    // none.
     const name_declaration* declaration_around(text word) const {
-        const name_declaration* each = file_.last_declared(word);
-        while (each != nullptr && !is_around(*each)) each = file_.declared_before(*each);
-        return each;
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_around(*each) && !is_late) return each;
+        }
+        return nullptr;
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the

@@ -24633,8 +24633,9 @@ struct expression_end {
     std::uint32_t number;
 };
 
-// Where a name is declared: `using name =`, `struct name`; or the first word of `typedef ... name;`,
-// `using ...::name;`, `namespace name =`. With the name "namespace": `using namespace ...;`
+// Where a name is declared: `using name =`, `struct name {`; or the first word of
+// `typedef ... name;`, `using ...::name;` or `namespace name =`. The name "namespace" stands for
+// `using namespace ...;`.
 struct name_declaration {
     std::uint32_t at;        // the token of the name, or the first word
     std::uint32_t block;     // the innermost brace that is open there; 0: there is none

@@ -380,6 +380,8 @@ ALLOCSCOPE_NAMESPACE_END
         _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)") \
             ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
+    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_HOT_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
 #else
@@ -413,6 +415,8 @@ ALLOCSCOPE_NAMESPACE_END
     #endif
     #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_COOL_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_COOL_END
+    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_COOL_BEGIN
+    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_COOL_END
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -3312,7 +3316,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 #define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -3466,7 +3470,7 @@ ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset)
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 
@@ -3635,7 +3639,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -3774,7 +3778,7 @@ ALLOCSCOPE_INLINE bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
@@ -4677,7 +4681,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -4872,7 +4876,7 @@ ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_HPP
 
@@ -5032,7 +5036,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
 #define ALLOCSCOPE_BINARY_INFLATE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -5305,7 +5309,7 @@ ALLOCSCOPE_INLINE bool inflate(byte_view stream, std::uint8_t* out, std::uint64_
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
 
@@ -5323,7 +5327,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
 #define ALLOCSCOPE_PLAIN_LIST_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -5398,7 +5402,7 @@ ALLOCSCOPE_NOINLINE void append_to_list(raw_list& grown, const void* values, std
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -6066,7 +6070,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -6189,7 +6193,7 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
@@ -6207,7 +6211,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLAIN_SORT_HPP
 #define ALLOCSCOPE_PLAIN_SORT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -6304,7 +6308,7 @@ ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLAIN_SORT_HPP
 
@@ -6392,7 +6396,7 @@ ALLOCSCOPE_HOT_END
 #ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
 #define ALLOCSCOPE_PLAIN_TABLE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace plain {
 
@@ -6562,7 +6566,7 @@ public:
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLAIN_TABLE_HPP
 
@@ -6578,7 +6582,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -6708,7 +6712,7 @@ ALLOCSCOPE_NOINLINE const address_range* address_ranges::find(
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 
@@ -6717,7 +6721,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -7057,7 +7061,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::begin() noexcept {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
@@ -7449,7 +7453,7 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
 ALLOCSCOPE_COLD_END
 
 // The loops that see every entry of a unit.
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -7512,7 +7516,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walk
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
 
@@ -19396,7 +19400,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 #define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -19542,7 +19546,7 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
@@ -21730,7 +21734,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -21899,7 +21903,7 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 
@@ -21908,7 +21912,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -22130,7 +22134,7 @@ inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 
@@ -22139,7 +22143,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -22306,7 +22310,7 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
@@ -22580,7 +22584,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 #define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -22667,7 +22671,7 @@ private:
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
@@ -22930,7 +22934,7 @@ private:
 ALLOCSCOPE_COLD_END
 
 // The loop sees every entry of a unit, except those of functions that describe no type.
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -22989,7 +22993,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 
@@ -24461,7 +24465,7 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 
 ALLOCSCOPE_COOL_END
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -24489,7 +24493,7 @@ ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, i
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
@@ -28746,7 +28750,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 #define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -28848,7 +28852,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 

@@ -397,9 +397,12 @@ ALLOCSCOPE_NAMESPACE_END
                     ALLOCSCOPE_NAMESPACE_BEGIN
             #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #endif
-        #define ALLOCSCOPE_COOL_BEGIN                                                   \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
-                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COOL_BEGIN                                                      \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")")    \
+                _Pragma("GCC optimize(\"no-guess-branch-probability,no-reorder-blocks\")") \
+                    _Pragma("GCC optimize(\"no-compare-elim,no-cprop-registers\")")        \
+                        _Pragma("GCC optimize(\"no-combine-stack-adjustments\")")          \
+                            ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_WARM_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \
@@ -20326,7 +20329,8 @@ private:
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
-               is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861");
+               is_listed(word,
+                         "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861 __exception_ptr");
     }
 
     // "8ul" is written as "8".
@@ -21733,7 +21737,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -21902,7 +21906,7 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 
@@ -21911,7 +21915,7 @@ ALLOCSCOPE_MILD_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -22133,7 +22137,7 @@ inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 
@@ -22142,7 +22146,7 @@ ALLOCSCOPE_MILD_END
 #ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -22309,7 +22313,7 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
@@ -24496,21 +24500,14 @@ ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
-// template_scopes.hpp - which template parameters are visible at a place of a source file.
+// bracketed_tokens.hpp - the tokens of a source file, and which bracket belongs to which.
 
-#ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
-#define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#ifndef ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+#define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
-
-struct template_header {
-    list<text> parameters;  // "" if it has no name
-    std::size_t packs = 0;
-    std::size_t pack = 0;         // the number of the last parameter that is a pack
-    bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
-};
 
 // For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
 // none. Angle brackets do not count.
@@ -24536,47 +24533,355 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     return partners;
 }
 
-// The index after the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
-// the matching round, square and curly brackets.
-ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
-                                                  const list<std::uint32_t>& partners,
-                                                  std::size_t at) noexcept {
+class bracketed_tokens {
+public:
+    ALLOCSCOPE_INLINE bracketed_tokens(arena& memory, const list<source_token>& tokens)
+        : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
+
+    const list<source_token>& tokens() const noexcept { return tokens_; }
+    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
+    // code has hundreds of these calls.
+    bool is_at(std::size_t at, const char* wanted) const noexcept;
+    bool is_any_at(std::size_t at, const char* words) const noexcept;
+    bool is_word_at(std::size_t at) const noexcept;
+
+    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
+    // there is none.
+    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
+
+    // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
+    std::size_t behind_angles(std::size_t at) const noexcept;
+
+    // The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind
+    // `struct`.
+    std::size_t behind_attributes(std::size_t at) const noexcept {
+        while (is_any_at(at, "alignas __attribute__ [")) {
+            const std::size_t open = is_at(at, "[") ? at : at + 1;
+            if (open >= tokens_.size() || partners_[open] <= open) return at;
+            at = partners_[open] + 1;
+        }
+        return at;
+    }
+
+private:
+    list<source_token> tokens_;
+    list<std::uint32_t> partners_;
+};
+
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
+                                                 const char* wanted) const noexcept {
+    return text_at(at) == wanted;
+}
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_any_at(std::size_t at,
+                                                     const char* words) const noexcept {
+    return is_listed(text_at(at), words);
+}
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_word_at(std::size_t at) const noexcept {
+    return is_word(text_at(at));
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) const noexcept {
     constexpr std::size_t far_away = 512;
     int depth = 0;
     const std::size_t first = at;
-    while (at < tokens.size() && at - first < far_away) {
-        const text token = tokens[at].spelling;
+    while (at < tokens_.size() && at - first < far_away) {
+        const text token = tokens_[at].spelling;
         const char c = token.size() == 1 ? token[0] : ' ';
         if (c == ';' || c == '{' || c == '}') return 0;
         if (c == '<') ++depth;
         if (c == '>' && --depth == 0) return at + 1;
         if (c == '(' || c == '[') {
-            if (partners[at] == 0) return 0;
-            at = partners[at];
+            if (partners_[at] == 0) return 0;
+            at = partners_[at];
         }
         ++at;
     }
     return 0;
 }
 
-// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
-inline std::size_t behind_attributes(const list<source_token>& tokens,
-                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
-    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
-        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
-        if (open >= tokens.size() || partners[open] <= open) return at;
-        at = partners[open] + 1;
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+
+// written_new.hpp - a `new T` of a source file: where its parts stand, and what is around it.
+
+#ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+#define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// Positions are indices of tokens.
+struct new_expression {
+    std::size_t begin = 0;       // of `new`, or of the `::` before it
+    std::size_t last = 0;        // the token that g++ names
+    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
+    std::size_t type_begin = 0;  // the type, without the bounds of an array
+    std::size_t type_end = 0;
+    std::size_t scope = 0;  // its scope in template_scopes
+    bool has_initialiser = false;
+    bool has_type = false;  // false: it cannot be read
+    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
+    // is a type; in `new auto(x)` a literal, or what behind_variable() reads.
+    bool is_of_value = false;
+    bool is_of_variable = false;
+    bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
+    std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
+    std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
+    std::size_t outer = 0;     // the brace around that function; 0: there is none
+};
+
+// The last token of an expression, and the number of the expression.
+struct expression_end {
+    std::uint32_t token;
+    std::uint32_t number;
+};
+
+// Where a name is declared: `using name =`, `struct name {`; or the first word of
+// `typedef ... name;`, `using ...::name;` or `namespace name =`. The name "namespace" stands for
+// `using namespace ...;`.
+struct name_declaration {
+    std::uint32_t at;        // the token of the name, or the first word
+    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
+    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+
+// new_reader.hpp - reads one `new T`, or one request for the bytes of objects, from tokens.
+
+#ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
+#define ALLOCSCOPE_TYPES_NEW_READER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class new_reader {
+public:
+    ALLOCSCOPE_INLINE explicit new_reader(const bracketed_tokens& file) : file_(file) {}
+
+    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing.
+    bool read_new(std::size_t at, new_expression& found) const {
+        found.begin = is_at(at - 1, "::") ? at - 1 : at;
+        std::size_t next = at + 1;
+        std::size_t behind = 0;
+        if (is_at(next, "(")) {
+            const std::size_t close = file_.partner(next);
+            if (close == 0) return false;
+            const text follows = text_at(close + 1);
+            if (is_word(follows) || follows == "::") {
+                if (!is_allocating_placement(next, close)) return false;
+                behind = read_type(close + 1, found);
+            } else {  // new (T)
+                const std::size_t type_end = read_type(next + 1, found);
+                const bool is_whole = type_end == close || is_declarator(type_end, close);
+                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
+                found.has_type =
+                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
+                found.last = close;
+                behind = close + 1;
+            }
+        } else {
+            behind = read_type(next, found);
+        }
+        const text opens = text_at(behind);
+        if ((opens == "(" || opens == "{") && file_.partner(behind) != 0) {
+            found.has_initialiser = true;
+            found.last = file_.partner(behind);
+        }
+        return true;
     }
-    return at;
-}
+
+    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
+    // the second of realloc, as the product of both of calloc. Returns false if it is none.
+    bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
+        const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
+        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        const bool is_product = is_at(open - 1, "calloc");
+        for (std::size_t at = open + 1; at < close; ++at) {
+            const text token = text_at(at);
+            if (token == "," && left-- == 0) break;
+            if (token == "," || (left != 0 && !is_product)) {
+                if (file_.partner(at) > at) at = file_.partner(at);
+                continue;
+            }
+            if (token == "sizeof") {
+                ++at;
+                if (found.has_type || !is_at(at, "(")) return false;
+                if (read_type(at + 1, found) != file_.partner(at)) return false;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
+                return false;
+            }
+            if (file_.partner(at) != 0) at = file_.partner(at);
+        }
+        if (!found.has_type) return false;
+        while (is_listed(text_at(begin - 1), ":: std")) --begin;
+        if (is_listed(text_at(begin - 1), ". ->")) return false;
+        found.begin = begin;
+        found.last = open;
+        found.has_initialiser = true;
+        found.is_request = true;
+        return true;
+    }
+
+    // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets
+    // found.last to the last token that g++ names for it.
+    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
+        if (is_at(at, "::")) ++at;
+        for (;;) {
+            if (!file_.is_word_at(at)) return 0;
+            found.last = at++;
+            if (is_at(at, "<")) {
+                at = file_.behind_angles(at);
+                if (at == 0) return 0;
+            }
+            if (!is_at(at, "::")) return at;
+            ++at;
+            if (is_at(at, "template")) ++at;
+        }
+    }
+
+private:
+    // Whether the brackets that close at `close` are those of a type, although `(` follows:
+    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
+    bool is_no_place(std::size_t close) const {
+        const text last = text_at(close - 1);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+    }
+
+    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
+    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
+    bool is_declarator(std::size_t at, std::size_t close) const {
+        const std::size_t inner = is_at(at, "(") ? file_.partner(at) : 0;
+        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        const std::size_t bound = is_at(inner - 1, "]") ? file_.partner(inner - 1) : inner;
+        return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;
+    }
+
+    bool is_allocating_placement(std::size_t open, std::size_t close) const {
+        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
+            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
+        }
+        return false;
+    }
+
+    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
+    std::size_t read_type(std::size_t at, new_expression& found) const {
+        found.type_begin = at;
+        found.last = at < file_.tokens().size() ? at : file_.tokens().size() - 1;
+        bool has_name = false;
+        bool is_builtin = false;
+        bool is_readable = true;
+        std::size_t value = 0;  // where the bracket of the value opens
+        for (;; ++at) {
+            const text word = text_at(at);
+            if (word == "const" || word == "volatile") {
+                found.last = at;
+            } else if (!has_name && builtin_type{}.take(word)) {
+                is_builtin = true;
+                found.last = at;
+            } else if (has_name || is_builtin) {
+                break;
+            } else if (word == "decltype" || word == "auto") {
+                has_name = true;
+                is_readable = word == "decltype" && is_at(at + 1, "(") &&
+                              behind_variable(file_.tokens(), at + 2) == file_.partner(at + 1);
+                found.last = at;
+                if (word == "decltype" && is_at(at + 1, "(")) at = file_.partner(at + 1);
+                if (at == 0) return found.last + 1;
+                value = found.last + 1;
+            } else if (is_listed(word, "struct class union enum typename")) {
+                continue;
+            } else if (word == "::" || is_word(word)) {
+                const std::size_t behind = read_qualified_name(at, found);
+                if (behind == 0) return at + 1;
+                has_name = true;
+                at = behind - 1;
+            } else {
+                return at;
+            }
+        }
+        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
+            found.last = at;
+        }
+        found.type_end = at;
+        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
+        if (value != 0 && !is_readable) read_value(value, found);
+        while (is_at(at, "[") && file_.partner(at) != 0) {
+            at = file_.partner(at);
+            found.last = at++;
+        }
+        return at;
+    }
+
+    // Reads the value in the brackets at `open`.
+    void read_value(std::size_t open, new_expression& found) const {
+        const std::size_t close = is_any_at(open, "( {") ? file_.partner(open) : 0;
+        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
+        found.type_begin = open + 1;
+        found.type_end = close;
+        found.is_of_variable = behind_variable(file_.tokens(), open + 1) == close;
+        found.has_type = found.is_of_variable;
+        if (found.is_of_variable) return;
+        new_expression inner;
+        std::size_t at = open + 1;
+        while (builtin_type{}.take(text_at(at))) ++at;
+        if (at == open + 1) at = read_qualified_name(at, inner);
+        if (is_any_at(at, ". ->") && file_.is_word_at(open + 1))
+            at = behind_variable(file_.tokens(), open + 1);
+        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
+        if (at == 0 || !has_brackets || file_.partner(at) + 1 != close) return;
+        found.is_of_value = true;
+        found.has_type = true;
+        found.type_end = at;
+    }
+
+    text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
+    bool is_at(std::size_t at, const char* wanted) const noexcept {
+        return file_.is_at(at, wanted);
+    }
+    bool is_any_at(std::size_t at, const char* words) const noexcept {
+        return file_.is_any_at(at, words);
+    }
+
+    const bracketed_tokens& file_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_NEW_READER_HPP
+
+// template_scopes.hpp - which template parameters are visible at a place of a source file.
+
+#ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct template_header {
+    list<text> parameters;  // "" if it has no name
+    std::size_t packs = 0;
+    std::size_t pack = 0;         // the number of the last parameter that is a pack
+    bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
+};
 
 class template_scopes {
 public:
-    template_scopes(arena& memory, const list<source_token>& tokens,
-                    const list<std::uint32_t>& partners)
+    template_scopes(arena& memory, const bracketed_tokens& tokens)
         : memory_(&memory),
           tokens_(tokens),
-          partners_(partners),
           headers_(memory),
           scopes_(memory),
           open_(memory),
@@ -24587,7 +24892,7 @@ public:
 
     // Takes the token at `at`; returns the index of the next token to look at.
     std::size_t see(std::size_t at) {
-        const text token = tokens_[at].spelling;
+        const text token = text_at(at);
         switch (token.front()) {
             case 't':
                 if (token == "template" && text_at(at + 1) == "<") return read_header(at + 1);
@@ -24672,7 +24977,7 @@ private:
     static constexpr std::size_t max_pending =
         16;  // one for each class level, and one for a member
 
-    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
@@ -24698,7 +25003,7 @@ private:
 
     // `at` is on the `<` of a header.
     std::size_t read_header(std::size_t at) {
-        const std::size_t behind = skip_angle_tokens(tokens_, partners_, at);
+        const std::size_t behind = tokens_.behind_angles(at);
         if (behind == 0) return at + 1;
         template_header header;
         header.parameters = list<text>{*memory_};
@@ -24706,7 +25011,7 @@ private:
         int depth = 0;
         bool has_default = false;
         for (std::size_t i = at + 1; i < behind; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             const char c = token.size() == 1 ? token[0] : ' ';
             if (depth == 0 && (c == ',' || i + 1 == behind)) {
                 if (i > at + 1) header.parameters.push_back(name);
@@ -24742,11 +25047,11 @@ private:
         const bool is_class = first == "struct" || first == "class" || first == "union";
         constexpr std::size_t far_away = 256;
         for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             if ((token == "(" && !is_class) || (token == ":" && is_class)) break;
             if (is_word(token) && i > header_end_ && text_at(i - 1) != "::") count = 0;
             if (token != "<") continue;
-            const std::size_t behind = skip_angle_tokens(tokens_, partners_, i);
+            const std::size_t behind = tokens_.behind_angles(i);
             if (behind == 0 || behind > at) break;
             if ((is_class || text_at(behind) == "::") && count < max_pending) opens[count++] = i;
             i = behind - 1;
@@ -24758,11 +25063,11 @@ private:
 
     // `open` is on the "<" of the arguments with which a class is declared or a member is defined.
     void check_arguments(template_header& header, std::size_t open) const noexcept {
-        const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
+        const std::size_t close = tokens_.behind_angles(open) - 1;
         std::size_t parameter = 0;
         bool is_same = true;
         for (std::size_t i = open + 1; i < close; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             if (token == "," || token == ".") continue;
             is_same = is_same && parameter < header.parameters.size() &&
                       token == header.parameters[parameter];
@@ -24772,8 +25077,7 @@ private:
     }
 
     arena* memory_;
-    const list<source_token>& tokens_;
-    const list<std::uint32_t>& partners_;
+    const bracketed_tokens& tokens_;
     list<template_header> headers_;
     list<node> scopes_;
     list<std::size_t> open_;  // for each open brace, the scope around it
@@ -24790,55 +25094,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 
-// written_new.hpp - a `new T` of a source file: where its parts stand, and what is around it.
-
-#ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-#define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// Positions are indices of tokens.
-struct new_expression {
-    std::size_t begin = 0;       // of `new`, or of the `::` before it
-    std::size_t last = 0;        // the token that g++ names
-    std::size_t reach = 0;       // the largest `last` of this and all earlier expressions
-    std::size_t type_begin = 0;  // the type, without the bounds of an array
-    std::size_t type_end = 0;
-    std::size_t scope = 0;  // its scope in template_scopes
-    bool has_initialiser = false;
-    bool has_type = false;  // false: it cannot be read
-    // A value stands in place of the type: T(1) in `new auto(T(1))` and `new decltype(T(1))`, if T
-    // is a type; in `new auto(x)` a literal, or what behind_variable() reads.
-    bool is_of_value = false;
-    bool is_of_variable = false;
-    bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
-    std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
-    std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
-    std::size_t outer = 0;     // the brace around that function; 0: there is none
-};
-
-// The last token of an expression, and the number of the expression.
-struct expression_end {
-    std::uint32_t token;
-    std::uint32_t number;
-};
-
-// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
-struct name_declaration {
-    std::uint32_t at;        // the token of the name, or of `typedef`
-    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
+// new_expressions.hpp - finds every `new T` of a source file, and what the file says about names.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
@@ -24847,49 +25103,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class source_outline {
+class source_outline : public bracketed_tokens {
 public:
     // `source` must live as long as the outline.
     source_outline(arena& memory, text source)
-        : list_(read_tokens(memory, source)),
-          partners_(matching_brackets(memory, list_.tokens)),
-          scopes_(memory, list_.tokens, partners_),
-          expressions_(memory),
-          ends_(memory),
-          names_(memory),
-          defaults_(memory),
-          classes_(memory),
-          blocks_(memory),
-          declarations_(memory),
-          declared_(memory) {
-        for (const macro_line& macro : list_.macros) add_meaning(macro.name, macro_name);
-        for (std::size_t at = 0; at < tokens().size();) {
-            see(at);
-            at = scopes_.see(at);
-        }
-        sort(ends_,
-             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
-    }
+        : source_outline(memory, read_tokens(memory, source)) {}
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
-
-    const list<source_token>& tokens() const noexcept { return list_.tokens; }
-    // "" after the last token, and before the first one.
-    text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
-    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
-    // code has hundreds of these calls.
-    bool is_at(std::size_t at, const char* wanted) const noexcept;
-    bool is_any_at(std::size_t at, const char* words) const noexcept;
-    bool is_word_at(std::size_t at) const noexcept;
 
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
     }
-
-    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
-    // there is none.
-    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
                                                                   std::size_t scope) const {
@@ -24925,7 +25150,7 @@ public:
     // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
-        for (const macro_line& each : list_.macros) {
+        for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
             if (only != nullptr || !each.is_certain) return nullptr;
             only = &each;
@@ -24967,6 +25192,16 @@ public:
     // int);` Compilers place it at the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+        return is_known_as(name, function_name);
+    }
+
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -24995,7 +25230,7 @@ public:
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
     std::size_t behind_name(std::size_t at) const {
         new_expression unused;
-        return read_qualified_name(at, unused);
+        return new_reader{*this}.read_qualified_name(at, unused);
     }
 
     // Index of the first token at or after a line and column.
@@ -25012,6 +25247,27 @@ public:
     }
 
 private:
+    source_outline(arena& memory, const token_list& read)
+        : bracketed_tokens(memory, read.tokens),
+          macros_(read.macros),
+          scopes_(memory, *this),
+          expressions_(memory),
+          ends_(memory),
+          names_(memory),
+          defaults_(memory),
+          classes_(memory),
+          blocks_(memory),
+          declarations_(memory),
+          declared_(memory) {
+        for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
+        for (std::size_t at = 0; at < tokens().size();) {
+            see(at);
+            at = scopes_.see(at);
+        }
+        sort(ends_,
+             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
+    }
+
     // What this file says about a name.
     enum : unsigned {
         macro_name = 1,
@@ -25021,7 +25277,9 @@ private:
         defined_name = 16,  // the file defines a type or a namespace with this name
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
-        defaulting_name = 128
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -25034,41 +25292,43 @@ private:
     void see(std::size_t at) {
         const text token = text_at(at);
         switch (token.front()) {
+            case '(':
+                see_parenthesis(at);
+                break;
             case '{':
                 blocks_.push_back(static_cast<std::uint32_t>(at));
                 break;
             case '}':
-                while (!blocks_.empty() && partners_[at] != 0 && blocks_.back() > partners_[at]) {
+                while (!blocks_.empty() && partner(at) != 0 && blocks_.back() > partner(at)) {
                     blocks_.pop_back();
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
             case 'm':
             case 'r':
-                if (is_listed(token, "malloc realloc")) read_request(at, at + 1);
+                if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
                 break;
             case 'n':
-                if (token == "new") read_new(at);
+                if (token == "new") see_new(at);
                 if (token == "namespace") read_definition(at + 1);
+                if (token == "namespace" && is_at(at + 2, "=")) declare(text_at(at + 1), at);
                 break;
             case 'u':
                 if (token == "using") read_using(at);
-                if (token == "union") read_definition(at + 1);
-                if (token == "using" || token == "union") declare(text_at(at + 1), at + 1);
+                if (token == "union") read_type(at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
                 break;
             case 's':
             case 'c':
-                if (token == "calloc") read_request(at, at + 1);
+                if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
+                    const std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
-                    read_definition(name);
+                    read_type(name);
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
@@ -25076,12 +25336,20 @@ private:
                 }
                 break;
             case 'e':
-                if (token == "enum") read_definition(at + 1);
-                if (token == "enum") declare(text_at(at + 1), at + 1);
+                if (token == "enum") read_type(at + 1);
                 break;
             default:
                 break;
         }
+    }
+
+    void see_parenthesis(std::size_t at) {
+        const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
+        const text before = text_at(at - 2);
+        if (!is_word(before) && !is_listed(before, "* & >")) return;
+        if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
+        add_meaning(name, function_name);
     }
 
     void declare(text name, std::size_t at) {
@@ -25090,6 +25358,12 @@ private:
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
+    }
+
+    // `class name* p` only uses the name.
+    void read_type(std::size_t at) {
+        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        read_definition(at);
     }
 
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
@@ -25104,91 +25378,19 @@ private:
         }
     }
 
-    void read_new(std::size_t at) {
+    void see_new(std::size_t at) {
         const text before = text_at(at - 1);
-        if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
+        if (before == "operator") see_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
-        found.begin = before == "::" ? at - 1 : at;
-        std::size_t next = at + 1;
-        std::size_t behind = 0;
-        if (is_at(next, "(")) {
-            const std::size_t close = partners_[next];
-            if (close == 0) return;
-            const text follows = text_at(close + 1);
-            if (is_word(follows) || follows == "::") {
-                if (!is_allocating_placement(next, close)) return;
-                behind = read_type(close + 1, found);
-            } else {  // new (T)
-                const std::size_t type_end = read_type(next + 1, found);
-                const bool is_whole = type_end == close || is_declarator(type_end, close);
-                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
-                found.has_type =
-                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
-                found.last = close;
-                behind = close + 1;
-            }
-        } else {
-            behind = read_type(next, found);
-        }
-        const text opens = text_at(behind);
-        if ((opens == "(" || opens == "{") && partners_[behind] != 0) {
-            found.has_initialiser = true;
-            found.last = partners_[behind];
-        }
-        found.scope = scopes_.here();
-        if (text_at(found.begin - 1) == "=") see_default(found);
+        if (!new_reader{*this}.read_new(at, found)) return;
+        if (is_at(found.begin - 1, "=")) see_default(found);
         keep(found);
     }
 
-    // Whether the brackets that close at `close` are those of a type, although `(` follows:
-    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
-    bool is_no_place(std::size_t close) const {
-        const text last = text_at(close - 1);
-        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
-    }
-
-    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
-    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
-    bool is_declarator(std::size_t at, std::size_t close) const {
-        const std::size_t inner = is_at(at, "(") ? partners_[at] : 0;
-        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
-        const std::size_t bound = is_at(inner - 1, "]") ? partners_[inner - 1] : inner;
-        return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
-    }
-
-    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
-    // the second of realloc, as the product of both of calloc.
-    void read_request(std::size_t begin, std::size_t open) {
-        const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
-        const bool is_product = is_at(open - 1, "calloc");
+    void see_request(std::size_t begin, std::size_t open) {
         new_expression found;
-        for (std::size_t at = open + 1; at < close; ++at) {
-            const text token = text_at(at);
-            if (token == "," && left-- == 0) break;
-            if (token == "," || (left != 0 && !is_product)) {
-                if (partners_[at] > at) at = partners_[at];
-                continue;
-            }
-            if (token == "sizeof") {
-                ++at;
-                if (found.has_type || !is_at(at, "(")) return;
-                if (read_type(at + 1, found) != partners_[at]) return;
-            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                return;
-            }
-            if (partners_[at] != 0) at = partners_[at];
-        }
-        if (!found.has_type) return;
-        while (is_listed(text_at(begin - 1), ":: std")) --begin;
-        if (is_listed(text_at(begin - 1), ". ->")) return;
-        found.begin = begin;
-        found.last = open;
-        found.has_initialiser = true;
-        found.is_request = true;
-        found.scope = scopes_.here();
-        keep(found);
+        if (new_reader{*this}.read_request(begin, open, found)) keep(found);
     }
 
     // Finds out whether the expression is a default argument. `f(p = new part)` is an assignment.
@@ -25197,7 +25399,7 @@ private:
         for (std::size_t left = far_away, at = found.begin; left != 0 && at > 1; --left) {
             const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
-            if (token == ")" && partners_[at] != 0) at = partners_[at];
+            if (token == ")" && partner(at) != 0) at = partner(at);
             if (token == "(") {
                 add_meaning(text_at(at - 1), defaulting_name);
                 found.callee = at - 1;
@@ -25211,7 +25413,7 @@ private:
         for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
             std::size_t close = blocks_[i - 1] - std::size_t{1};
             while (is_any_at(close, "const noexcept override final")) --close;
-            const std::size_t open = is_at(close, ")") ? partners_[close] : 0;
+            const std::size_t open = is_at(close, ")") ? partner(close) : 0;
             if (open == 0 || !is_word_at(open - 1)) continue;
             if (is_any_at(open - 1, "if for while switch catch")) continue;
             found.function = open - 1;
@@ -25221,6 +25423,7 @@ private:
 
     void keep(new_expression& found) {
         see_function(found);
+        found.scope = scopes_.here();
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
@@ -25234,99 +25437,6 @@ private:
         expressions_.push_back(found);
     }
 
-    bool is_allocating_placement(std::size_t open, std::size_t close) const {
-        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
-        }
-        return false;
-    }
-
-    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
-    std::size_t read_type(std::size_t at, new_expression& found) {
-        found.type_begin = at;
-        found.last = at < tokens().size() ? at : tokens().size() - 1;
-        bool has_name = false;
-        bool is_builtin = false;
-        bool is_readable = true;
-        std::size_t value = 0;  // where the bracket of the value opens
-        for (;; ++at) {
-            const text word = text_at(at);
-            if (word == "const" || word == "volatile") {
-                found.last = at;
-            } else if (!has_name && builtin_type{}.take(word)) {
-                is_builtin = true;
-                found.last = at;
-            } else if (has_name || is_builtin) {
-                break;
-            } else if (word == "decltype" || word == "auto") {
-                has_name = true;
-                is_readable = word == "decltype" && is_at(at + 1, "(") &&
-                              behind_variable(tokens(), at + 2) == partners_[at + 1];
-                found.last = at;
-                if (word == "decltype" && is_at(at + 1, "(")) at = partners_[at + 1];
-                if (at == 0) return found.last + 1;
-                value = found.last + 1;
-            } else if (is_listed(word, "struct class union enum typename")) {
-                continue;
-            } else if (word == "::" || is_word(word)) {
-                const std::size_t behind = read_qualified_name(at, found);
-                if (behind == 0) return at + 1;
-                has_name = true;
-                at = behind - 1;
-            } else {
-                return at;
-            }
-        }
-        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
-            found.last = at;
-        }
-        found.type_end = at;
-        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
-        if (value != 0 && !is_readable) read_value(value, found);
-        while (is_at(at, "[") && partners_[at] != 0) {
-            at = partners_[at];
-            found.last = at++;
-        }
-        return at;
-    }
-
-    // Reads the value in the brackets at `open`.
-    void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = is_any_at(open, "( {") ? partners_[open] : 0;
-        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
-        found.type_begin = open + 1;
-        found.type_end = close;
-        found.is_of_variable = behind_variable(tokens(), open + 1) == close;
-        found.has_type = found.is_of_variable;
-        if (found.is_of_variable) return;
-        new_expression inner;
-        std::size_t at = open + 1;
-        while (builtin_type{}.take(text_at(at))) ++at;
-        if (at == open + 1) at = read_qualified_name(at, inner);
-        if (is_any_at(at, ". ->") && is_word_at(open + 1)) at = behind_variable(tokens(), open + 1);
-        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
-        if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
-        found.is_of_value = true;
-        found.has_type = true;
-        found.type_end = at;
-    }
-
-    // Returns 0 if the name cannot be read.
-    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
-        if (is_at(at, "::")) ++at;
-        for (;;) {
-            if (!is_word_at(at)) return 0;
-            found.last = at++;
-            if (is_at(at, "<")) {
-                at = skip_angle_tokens(tokens(), partners_, at);
-                if (at == 0) return 0;
-            }
-            if (!is_at(at, "::")) return at;
-            ++at;
-            if (is_at(at, "template")) ++at;
-        }
-    }
-
     // `using namespace std;`, `using std::string;`, and `using X =` in a template.
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
@@ -25336,12 +25446,22 @@ private:
         if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
-        if (after != "=") return;
+        if (after != "=") return declare_used(at);
+        declare(next, at + 1);
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
             if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
+    }
+
+    // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
+    void declare_used(std::size_t at) {
+        std::size_t last = at + 1;
+        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
+        if (is_at(at + 1, "namespace")) last = at + 1;
+        if (!is_of_constructors) declare(text_at(last), at);
     }
 
     // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
@@ -25351,15 +25471,15 @@ private:
         bool has_body = false;
         std::size_t i = at + 1;
         for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
-            if (is_at(i, "{") && partners_[i] > i) {
-                i = partners_[i];
+            if (is_at(i, "{") && partner(i) > i) {
+                i = partner(i);
                 has_body = true;
             }
             const bool is_last = is_at(i, ";");
             if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
-            while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
-                const std::size_t open = partners_[name];
+            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int)
+                const std::size_t open = partner(name);
                 name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
             }
             add_meaning(text_at(name), meaning);
@@ -25370,8 +25490,7 @@ private:
 
     static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
-    token_list list_;
-    list<std::uint32_t> partners_;
+    list<macro_line> macros_;
     template_scopes scopes_;
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens
@@ -25383,17 +25502,6 @@ private:
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
-
-ALLOCSCOPE_NOINLINE bool source_outline::is_at(std::size_t at, const char* wanted) const noexcept {
-    return text_at(at) == wanted;
-}
-ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
-                                                   const char* words) const noexcept {
-    return is_listed(text_at(at), words);
-}
-ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
-    return is_word(text_at(at));
-}
 
 }  // namespace symbolize
 
@@ -25441,7 +25549,8 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     local_name found;
     found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
-    if (!is_typedef && file.text_at(at) != name) return {};
+    const bool is_used = file.is_at(at, "using");
+    if (!is_typedef && !is_used && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
     bool has_body = false;
@@ -25461,10 +25570,10 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         found.what = local_name::kind::other;
         return found;
     }
-    if (is_typedef) {
-        if (file.text_at(end - 1) != name) return {};
+    if (is_typedef || is_used) {
+        if (is_typedef && file.text_at(--end) != name) return {};
         found.begin = at + 1;
-        found.end = end - 1;
+        found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;
         found.end = end;
@@ -26505,8 +26614,9 @@ public:
     // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
-        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
+        if (behind == "::") return file_.is_class_template(word);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
@@ -26687,22 +26797,55 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // The name with the scopes in which it is found. A name that no scope around the function has
-    // is made visible by a `using`, or by a base class. But debug information may leave out a class
-    // that this file declares in a scope around the place. "" if a base class may have another type
-    // with that name.
+    // The name with the scopes in which it is found. "" if a base class may have another type with
+    // that name.
     text qualified(text word) const {
+        const name_declaration* const near = declaration_around(word);
+        const text first = near != nullptr ? file_.text_at(near->at) : text{};
+        if (first == "namespace") return path_behind(near->at + 3);
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
         const bool has_only = knowledge_.only != nullptr;
-        if (whole.empty() && has_only && !is_declared_around(word)) {
-            whole = knowledge_.only(knowledge_.context, word);
+        if (whole.empty() && first == "using") return path_behind(near->at + 1);
+        if (whole.empty() && has_only) {
+            whole = made_visible(word, near);
         } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
                    knowledge_.only(knowledge_.context, word).empty()) {
             return {};
         }
         return whole.empty() ? word : whole;
+    }
+
+    // A name that no scope around the function has is made visible by a `using`, or by a base
+    // class; or the function has no scopes, because it initialises a variable. But debug
+    // information may leave out a class that this file declares in a scope around the place.
+    text made_visible(text word, const name_declaration* near) const {
+        const text only = knowledge_.only(knowledge_.context, word);
+        if (near != nullptr) {
+            const text scope = file_.text_at(near->block - std::size_t{1});
+            const text whole = joined(memory_, scope, "::", word);
+            return scope.empty() || !only.ends_with(whole) ? text{} : only;
+        }
+        text found = only;
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+            const text scope = joined(memory_, path_behind(each->at + 2), "::");
+            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
+            if (!found.empty()) return {};
+            found = whole;
+        }
+        return found;
+    }
+
+    // The path in the tokens from `at` on; "" if it may depend on a template.
+    text path_behind(std::size_t at) const {
+        text_out path{memory_};
+        if (file_.is_at(at, "typename")) return {};
+        for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
+        if (file_.is_at(at, "<")) return {};
+        return path.view();
     }
 
     // Whether the function is a member of a class that may have inherited another type than
@@ -26721,15 +26864,19 @@ private:
         return body == 0;
     }
 
-    bool is_declared_around(text word) const {
+    bool is_around(const name_declaration& each) const {
+        return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
+    }
+
+    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
+    // none.
+    const name_declaration* declaration_around(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
-            const bool is_around =
-                each->block == 0 || (each->block < place_ && file_.partner(each->block) > place_);
-            // `using word::name` declares another name.
-            if (is_around && !file_.is_at(each->at + 1, "::")) return true;
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_around(*each) && !is_late) return each;
         }
-        return false;
+        return nullptr;
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -26802,7 +26949,7 @@ public:
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
-        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
     }
 
     text written() const {
@@ -26844,35 +26991,22 @@ public:
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         if (knowledge_.kind == nullptr) return true;
-        if (declares_function(own)) return false;
+        if (file_.declares_function(own)) return false;
         if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
             return file_.is_defined(own);
         }
         return spelling_.is_class_there(name, expression_.type_end, own);
     }
 
-    // Whether the file may declare a function with this name: `part tool(int)`.
-    bool declares_function(text own) const {
-        for (std::size_t i = 1; i + 1 < file_.tokens().size(); ++i) {
-            if (file_.text_at(i) != own || !file_.is_at(i + 1, "(")) continue;
-            const text before = file_.text_at(i - 1);
-            if (is_listed(before, "new return else explicit constexpr inline virtual")) continue;
-            if (is_word(before) || is_listed(before, "* & >")) return true;
-        }
-        return false;
-    }
-
-    // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
-    // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
+    // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
+    // another type, or has an expression.
     bool is_unresolved(text written) const {
         if (!written.contains(">")) return false;
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
+        if (has_expression(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
-        const std::size_t open = type.find('<');
-        const bool is_standard = type.substr(begin).starts_with("std::");
-        if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
         const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
@@ -26890,6 +27024,26 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
+    }
+
+    // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
+    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+
+    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
+    static bool has_expression(text type) noexcept {
+        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
+        std::size_t name = 0;
+        for (std::size_t at = 0; at < type.size(); ++at) {
+            const char sign = type[at];
+            if (is_name_character(sign) || sign == ':') continue;
+            const text word = type.substr(name, at - name);
+            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+            if (is_number && (sign == '*' || sign == '-')) return true;
+            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+            name = at + 1;
+        }
+        return false;
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -27003,12 +27157,13 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
+        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
-        return builtin_type{}.take(word) || file_.class_named(word) != 0;
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.last_declared(word)->previous == 0;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
@@ -27018,14 +27173,12 @@ private:
         const list<const template_header*> headers =
             file_.headers_around(memory_, file_.scope_of(body + 1));
         if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
         std::size_t constructors = 0;
-        for (std::size_t at = 1; at + 1 < file_.tokens().size(); ++at) {
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
             if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const std::size_t close = file_.partner(at + 1);
-            if (file_.is_at(close + 1, "->")) return false;
-            if (at < body || at > file_.partner(body)) continue;
             const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || close != at + 4 || headers[0]->packs != 0) return false;
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
             ++constructors;
         }
         return constructors == 1;
@@ -28316,7 +28469,10 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!names.of(frames[i].function).is_own_operator_new) continue;
+        const read_name& name = names.of(frames[i].function);
+        // With -g1, clang names an inlined operator without its class.
+        const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
+        if (!name.is_own_operator_new && !may_be_own) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;

@@ -311,6 +311,27 @@ LINES = [
     # Two packs: the second argument belongs to the first one.
     ("template <class... A, class T, class... B> void p@(T v, std::tuple<A...>*, B...) { "
      "keep(new T(v)); } F { p@<int, char>(pl{}, (std::tuple<int, char>*)nullptr, 3L); }", ["pl"]),
+    ("namespace n@ { struct wstring { int i; }; } F { using std::wstring; "
+     "keep(new wstring(30, L'x')); keep(new n@::wstring); }",
+     ["std::wstring", "wchar_t", "n@::wstring"]),
+    ("namespace a@ { struct u@ { int i; }; } namespace b@ { struct u@ { char c[40]; }; } "
+     "F { using b@::u@; keep(new u@); }", ["b@::u@"]),
+    ("template <class T> struct a@ { struct in { T t; }; }; struct in { long l; }; "
+     "template <class T> struct b@ : a@<T> { using typename a@<T>::in; "
+     "auto* make() { return new in; } }; F { keep(b@<char>().make()); }", ["a@<char>::in"]),
+    ("template <int N> struct a@ { char b[N]; template <int M> a@<N + M>* more() { "
+     "return new a@<N + M>; } }; F { keep(a@<3>().more<4>()); }", ["a@<7>"]),
+    ("template <class T> struct a@ { T b[2]; }; template <class T> struct b@ { auto* make() { "
+     "return new a@<char[sizeof(T)]>; } }; F { keep(b@<long>().make()); }", ["a@<char[8]>"]),
+    ("template <class T> auto* m@(T) { using U = std::decay_t<T>; "
+     "return new std::vector<std::decay_t<U>>; } F { keep(m@(3)); }", ["std::vector<int>"]),
+    ("struct c@ { int x; static void* operator new(std::size_t n) { "
+     "return ::operator new(n * 8); } static void operator delete(void*) {} }; "
+     "F { keep(new c@); }", []),
+    ("struct it@ { long v; }; template <class T> struct a@ { struct it@ { T w; }; }; "
+     "template <class T> struct b@ : a@<T> { auto* make() { return new typename b@::it@; } }; "
+     "F { keep(b@<char>().make()); }", ["a@<char>::it@"]),
+    ("F { auto l = [n = 3] { (void)n; }; keep(new auto(std::move(l))); }", ["f@()::{lambda}"]),
 ]
 
 MAIN = r"""
@@ -345,7 +366,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 41), ("-O2", "-g1", 65), ("-O0", "-g", 23), ("-O2", "-g", 27))
+        limits = (("-O0", "-g1", 46), ("-O2", "-g1", 71), ("-O0", "-g", 27), ("-O2", "-g", 32))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

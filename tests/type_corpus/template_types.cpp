@@ -153,7 +153,7 @@ void visible() {
     made(new parcel);
     made(new letter);
     made(new mail::letter);
-    made(new twin);  // row: twin
+    made(new twin);
     made(new pigeon::twin);
     made(new ::same);
     made(new post::same);

@@ -66,7 +66,8 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     local_name found;
     found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
-    if (!is_typedef && file.text_at(at) != name) return {};
+    const bool is_used = file.is_at(at, "using");
+    if (!is_typedef && !is_used && file.text_at(at) != name) return {};
     std::size_t end = at;
     bool is_simple = true;  // neither a function nor an array
     bool has_body = false;
@@ -86,10 +87,10 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         found.what = local_name::kind::other;
         return found;
     }
-    if (is_typedef) {
-        if (file.text_at(end - 1) != name) return {};
+    if (is_typedef || is_used) {
+        if (is_typedef && file.text_at(--end) != name) return {};
         found.begin = at + 1;
-        found.end = end - 1;
+        found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
         found.begin = at + 2;
         found.end = end;

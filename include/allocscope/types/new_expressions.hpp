@@ -1,27 +1,10 @@
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers place it.
+// new_expressions.hpp - finds every `new T` of a source file, and what the file says about names.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by source_cache.hpp, once for each source file that a report needs; read by everything
 //           in types/ that looks at source
 // Threads:  read-only once it is built
 // Memory:   the tokens of the file and one entry for each new-expression, of the given arena
-//
-// Compilers place the call of operator new at one of two tokens (measured with g++ 12 and clang 14,
-// -O0 and -O2):
-//
-//     auto* w = new app::widget(1, 2);
-//               ^ clang; g++ in templates
-//                                   ^ g++: the last token of the expression
-//     auto* m = new std::map<int, char>;
-//                        ^ g++: a name with template arguments counts as one token, the name
-//
-// `new (place) T` allocates nothing and is left out, unless the place is std::nothrow or a
-// std::align_val_t.
-//
-// A request for the bytes of objects counts as an expression, too:
-//
-//     ::operator new(count * sizeof(T))      std::malloc(sizeof(T))
-//     ^ clang       ^ g++                    ^ clang    ^ g++
 
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
@@ -32,8 +15,9 @@
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/types/bracketed_tokens.hpp>
 #include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/new_reader.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/template_scopes.hpp>
 #include <allocscope/types/written_new.hpp>
@@ -45,49 +29,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class source_outline {
+class source_outline : public bracketed_tokens {
 public:
     // `source` must live as long as the outline.
     source_outline(arena& memory, text source)
-        : list_(read_tokens(memory, source)),
-          partners_(matching_brackets(memory, list_.tokens)),
-          scopes_(memory, list_.tokens, partners_),
-          expressions_(memory),
-          ends_(memory),
-          names_(memory),
-          defaults_(memory),
-          classes_(memory),
-          blocks_(memory),
-          declarations_(memory),
-          declared_(memory) {
-        for (const macro_line& macro : list_.macros) add_meaning(macro.name, macro_name);
-        for (std::size_t at = 0; at < tokens().size();) {
-            see(at);
-            at = scopes_.see(at);
-        }
-        sort(ends_,
-             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
-    }
+        : source_outline(memory, read_tokens(memory, source)) {}
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
-
-    const list<source_token>& tokens() const noexcept { return list_.tokens; }
-    // "" after the last token, and before the first one.
-    text text_at(std::size_t at) const noexcept { return spelling_at(list_.tokens, at); }
-    // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
-    // code has hundreds of these calls.
-    bool is_at(std::size_t at, const char* wanted) const noexcept;
-    bool is_any_at(std::size_t at, const char* words) const noexcept;
-    bool is_word_at(std::size_t at) const noexcept;
 
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
     }
-
-    // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
-    // there is none.
-    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
                                                                   std::size_t scope) const {
@@ -123,7 +76,7 @@ public:
     // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
-        for (const macro_line& each : list_.macros) {
+        for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
             if (only != nullptr || !each.is_certain) return nullptr;
             only = &each;
@@ -165,6 +118,16 @@ public:
     // int);` Compilers place it at the call, which may be `new part`.
     bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
 
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+        return is_known_as(name, function_name);
+    }
+
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -193,7 +156,7 @@ public:
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
     std::size_t behind_name(std::size_t at) const {
         new_expression unused;
-        return read_qualified_name(at, unused);
+        return new_reader{*this}.read_qualified_name(at, unused);
     }
 
     // Index of the first token at or after a line and column.
@@ -210,6 +173,27 @@ public:
     }
 
 private:
+    source_outline(arena& memory, const token_list& read)
+        : bracketed_tokens(memory, read.tokens),
+          macros_(read.macros),
+          scopes_(memory, *this),
+          expressions_(memory),
+          ends_(memory),
+          names_(memory),
+          defaults_(memory),
+          classes_(memory),
+          blocks_(memory),
+          declarations_(memory),
+          declared_(memory) {
+        for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
+        for (std::size_t at = 0; at < tokens().size();) {
+            see(at);
+            at = scopes_.see(at);
+        }
+        sort(ends_,
+             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
+    }
+
     // What this file says about a name.
     enum : unsigned {
         macro_name = 1,
@@ -219,7 +203,9 @@ private:
         defined_name = 16,  // the file defines a type or a namespace with this name
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
-        defaulting_name = 128
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -232,41 +218,43 @@ private:
     void see(std::size_t at) {
         const text token = text_at(at);
         switch (token.front()) {
+            case '(':
+                see_parenthesis(at);
+                break;
             case '{':
                 blocks_.push_back(static_cast<std::uint32_t>(at));
                 break;
             case '}':
-                while (!blocks_.empty() && partners_[at] != 0 && blocks_.back() > partners_[at]) {
+                while (!blocks_.empty() && partner(at) != 0 && blocks_.back() > partner(at)) {
                     blocks_.pop_back();
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
             case 'm':
             case 'r':
-                if (is_listed(token, "malloc realloc")) read_request(at, at + 1);
+                if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
                 break;
             case 'n':
-                if (token == "new") read_new(at);
+                if (token == "new") see_new(at);
                 if (token == "namespace") read_definition(at + 1);
+                if (token == "namespace" && is_at(at + 2, "=")) declare(text_at(at + 1), at);
                 break;
             case 'u':
                 if (token == "using") read_using(at);
-                if (token == "union") read_definition(at + 1);
-                if (token == "using" || token == "union") declare(text_at(at + 1), at + 1);
+                if (token == "union") read_type(at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
                 break;
             case 's':
             case 'c':
-                if (token == "calloc") read_request(at, at + 1);
+                if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    declare(text_at(at + 1), at + 1);
-                    const std::size_t name = behind_attributes(tokens(), partners_, at + 1);
+                    const std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
-                    read_definition(name);
+                    read_type(name);
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
@@ -274,12 +262,20 @@ private:
                 }
                 break;
             case 'e':
-                if (token == "enum") read_definition(at + 1);
-                if (token == "enum") declare(text_at(at + 1), at + 1);
+                if (token == "enum") read_type(at + 1);
                 break;
             default:
                 break;
         }
+    }
+
+    void see_parenthesis(std::size_t at) {
+        const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
+        const text before = text_at(at - 2);
+        if (!is_word(before) && !is_listed(before, "* & >")) return;
+        if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
+        add_meaning(name, function_name);
     }
 
     void declare(text name, std::size_t at) {
@@ -288,6 +284,12 @@ private:
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
+    }
+
+    // `class name* p` only uses the name.
+    void read_type(std::size_t at) {
+        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        read_definition(at);
     }
 
     // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
@@ -302,91 +304,19 @@ private:
         }
     }
 
-    void read_new(std::size_t at) {
+    void see_new(std::size_t at) {
         const text before = text_at(at - 1);
-        if (before == "operator") read_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
+        if (before == "operator") see_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
-        found.begin = before == "::" ? at - 1 : at;
-        std::size_t next = at + 1;
-        std::size_t behind = 0;
-        if (is_at(next, "(")) {
-            const std::size_t close = partners_[next];
-            if (close == 0) return;
-            const text follows = text_at(close + 1);
-            if (is_word(follows) || follows == "::") {
-                if (!is_allocating_placement(next, close)) return;
-                behind = read_type(close + 1, found);
-            } else {  // new (T)
-                const std::size_t type_end = read_type(next + 1, found);
-                const bool is_whole = type_end == close || is_declarator(type_end, close);
-                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
-                found.has_type =
-                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
-                found.last = close;
-                behind = close + 1;
-            }
-        } else {
-            behind = read_type(next, found);
-        }
-        const text opens = text_at(behind);
-        if ((opens == "(" || opens == "{") && partners_[behind] != 0) {
-            found.has_initialiser = true;
-            found.last = partners_[behind];
-        }
-        found.scope = scopes_.here();
-        if (text_at(found.begin - 1) == "=") see_default(found);
+        if (!new_reader{*this}.read_new(at, found)) return;
+        if (is_at(found.begin - 1, "=")) see_default(found);
         keep(found);
     }
 
-    // Whether the brackets that close at `close` are those of a type, although `(` follows:
-    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
-    bool is_no_place(std::size_t close) const {
-        const text last = text_at(close - 1);
-        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
-    }
-
-    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
-    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
-    bool is_declarator(std::size_t at, std::size_t close) const {
-        const std::size_t inner = is_at(at, "(") ? partners_[at] : 0;
-        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
-        const std::size_t bound = is_at(inner - 1, "]") ? partners_[inner - 1] : inner;
-        return is_at(bound - 1, "*") && partners_[inner + 1] + 1 == close;
-    }
-
-    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
-    // the second of realloc, as the product of both of calloc.
-    void read_request(std::size_t begin, std::size_t open) {
-        const std::size_t close = is_at(open, "(") ? partners_[open] : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
-        const bool is_product = is_at(open - 1, "calloc");
+    void see_request(std::size_t begin, std::size_t open) {
         new_expression found;
-        for (std::size_t at = open + 1; at < close; ++at) {
-            const text token = text_at(at);
-            if (token == "," && left-- == 0) break;
-            if (token == "," || (left != 0 && !is_product)) {
-                if (partners_[at] > at) at = partners_[at];
-                continue;
-            }
-            if (token == "sizeof") {
-                ++at;
-                if (found.has_type || !is_at(at, "(")) return;
-                if (read_type(at + 1, found) != partners_[at]) return;
-            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                return;
-            }
-            if (partners_[at] != 0) at = partners_[at];
-        }
-        if (!found.has_type) return;
-        while (is_listed(text_at(begin - 1), ":: std")) --begin;
-        if (is_listed(text_at(begin - 1), ". ->")) return;
-        found.begin = begin;
-        found.last = open;
-        found.has_initialiser = true;
-        found.is_request = true;
-        found.scope = scopes_.here();
-        keep(found);
+        if (new_reader{*this}.read_request(begin, open, found)) keep(found);
     }
 
     // Finds out whether the expression is a default argument. `f(p = new part)` is an assignment.
@@ -395,7 +325,7 @@ private:
         for (std::size_t left = far_away, at = found.begin; left != 0 && at > 1; --left) {
             const text token = text_at(--at);
             if (is_listed(token, "; { }")) return;
-            if (token == ")" && partners_[at] != 0) at = partners_[at];
+            if (token == ")" && partner(at) != 0) at = partner(at);
             if (token == "(") {
                 add_meaning(text_at(at - 1), defaulting_name);
                 found.callee = at - 1;
@@ -409,7 +339,7 @@ private:
         for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
             std::size_t close = blocks_[i - 1] - std::size_t{1};
             while (is_any_at(close, "const noexcept override final")) --close;
-            const std::size_t open = is_at(close, ")") ? partners_[close] : 0;
+            const std::size_t open = is_at(close, ")") ? partner(close) : 0;
             if (open == 0 || !is_word_at(open - 1)) continue;
             if (is_any_at(open - 1, "if for while switch catch")) continue;
             found.function = open - 1;
@@ -419,6 +349,7 @@ private:
 
     void keep(new_expression& found) {
         see_function(found);
+        found.scope = scopes_.here();
         found.reach = found.last;
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
@@ -432,99 +363,6 @@ private:
         expressions_.push_back(found);
     }
 
-    bool is_allocating_placement(std::size_t open, std::size_t close) const {
-        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
-        }
-        return false;
-    }
-
-    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
-    std::size_t read_type(std::size_t at, new_expression& found) {
-        found.type_begin = at;
-        found.last = at < tokens().size() ? at : tokens().size() - 1;
-        bool has_name = false;
-        bool is_builtin = false;
-        bool is_readable = true;
-        std::size_t value = 0;  // where the bracket of the value opens
-        for (;; ++at) {
-            const text word = text_at(at);
-            if (word == "const" || word == "volatile") {
-                found.last = at;
-            } else if (!has_name && builtin_type{}.take(word)) {
-                is_builtin = true;
-                found.last = at;
-            } else if (has_name || is_builtin) {
-                break;
-            } else if (word == "decltype" || word == "auto") {
-                has_name = true;
-                is_readable = word == "decltype" && is_at(at + 1, "(") &&
-                              behind_variable(tokens(), at + 2) == partners_[at + 1];
-                found.last = at;
-                if (word == "decltype" && is_at(at + 1, "(")) at = partners_[at + 1];
-                if (at == 0) return found.last + 1;
-                value = found.last + 1;
-            } else if (is_listed(word, "struct class union enum typename")) {
-                continue;
-            } else if (word == "::" || is_word(word)) {
-                const std::size_t behind = read_qualified_name(at, found);
-                if (behind == 0) return at + 1;
-                has_name = true;
-                at = behind - 1;
-            } else {
-                return at;
-            }
-        }
-        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
-            found.last = at;
-        }
-        found.type_end = at;
-        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
-        if (value != 0 && !is_readable) read_value(value, found);
-        while (is_at(at, "[") && partners_[at] != 0) {
-            at = partners_[at];
-            found.last = at++;
-        }
-        return at;
-    }
-
-    // Reads the value in the brackets at `open`.
-    void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = is_any_at(open, "( {") ? partners_[open] : 0;
-        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
-        found.type_begin = open + 1;
-        found.type_end = close;
-        found.is_of_variable = behind_variable(tokens(), open + 1) == close;
-        found.has_type = found.is_of_variable;
-        if (found.is_of_variable) return;
-        new_expression inner;
-        std::size_t at = open + 1;
-        while (builtin_type{}.take(text_at(at))) ++at;
-        if (at == open + 1) at = read_qualified_name(at, inner);
-        if (is_any_at(at, ". ->") && is_word_at(open + 1)) at = behind_variable(tokens(), open + 1);
-        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
-        if (at == 0 || !has_brackets || partners_[at] + 1 != close) return;
-        found.is_of_value = true;
-        found.has_type = true;
-        found.type_end = at;
-    }
-
-    // Returns 0 if the name cannot be read.
-    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
-        if (is_at(at, "::")) ++at;
-        for (;;) {
-            if (!is_word_at(at)) return 0;
-            found.last = at++;
-            if (is_at(at, "<")) {
-                at = skip_angle_tokens(tokens(), partners_, at);
-                if (at == 0) return 0;
-            }
-            if (!is_at(at, "::")) return at;
-            ++at;
-            if (is_at(at, "template")) ++at;
-        }
-    }
-
     // `using namespace std;`, `using std::string;`, and `using X =` in a template.
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
@@ -534,12 +372,22 @@ private:
         if (next == "std" && after == "::" && is_at(at + 4, ";")) {
             add_meaning(text_at(at + 3), standard_name);
         }
-        if (after != "=") return;
+        if (after != "=") return declare_used(at);
+        declare(next, at + 1);
         add_meaning(next, defined_name);
         if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
         for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
             if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
         }
+    }
+
+    // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
+    void declare_used(std::size_t at) {
+        std::size_t last = at + 1;
+        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
+        if (is_at(at + 1, "namespace")) last = at + 1;
+        if (!is_of_constructors) declare(text_at(last), at);
     }
 
     // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
@@ -549,15 +397,15 @@ private:
         bool has_body = false;
         std::size_t i = at + 1;
         for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
-            if (is_at(i, "{") && partners_[i] > i) {
-                i = partners_[i];
+            if (is_at(i, "{") && partner(i) > i) {
+                i = partner(i);
                 has_body = true;
             }
             const bool is_last = is_at(i, ";");
             if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
-            while (is_any_at(name, ") ]") && partners_[name] > at) {  // (*name)(int)
-                const std::size_t open = partners_[name];
+            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int)
+                const std::size_t open = partner(name);
                 name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
             }
             add_meaning(text_at(name), meaning);
@@ -568,8 +416,7 @@ private:
 
     static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
-    token_list list_;
-    list<std::uint32_t> partners_;
+    list<macro_line> macros_;
     template_scopes scopes_;
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens
@@ -581,17 +428,6 @@ private:
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
 };
-
-ALLOCSCOPE_NOINLINE bool source_outline::is_at(std::size_t at, const char* wanted) const noexcept {
-    return text_at(at) == wanted;
-}
-ALLOCSCOPE_NOINLINE bool source_outline::is_any_at(std::size_t at,
-                                                   const char* words) const noexcept {
-    return is_listed(text_at(at), words);
-}
-ALLOCSCOPE_NOINLINE bool source_outline::is_word_at(std::size_t at) const noexcept {
-    return is_word(text_at(at));
-}
 
 }  // namespace symbolize
 

@@ -23,6 +23,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/types/bracketed_tokens.hpp>
 #include <allocscope/types/source_tokens.hpp>
 
 #include <cstddef>  // size_t
@@ -39,71 +40,11 @@ struct template_header {
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
-// For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
-// none. Angle brackets do not count.
-ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
-                                                          const list<source_token>& tokens) {
-    list<std::uint32_t> partners{memory};
-    partners.resize(tokens.size());
-    list<std::uint32_t> open{memory};
-    for (std::uint32_t i = 0; i < tokens.size(); ++i) {
-        const char c = tokens[i].spelling.size() == 1 ? tokens[i].spelling[0] : ' ';
-        if (c == '(' || c == '[' || c == '{') open.push_back(i);
-        if ((c != ')' && c != ']' && c != '}') || open.empty()) continue;
-        const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-        if (tokens[open.back()].spelling[0] == opening) {
-            partners[open.back()] = i;
-            partners[i] = open.back();
-            open.pop_back();
-        } else if (c == '}') {  // a macro has half a bracket: start again after the brace
-            while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
-            if (!open.empty()) open.pop_back();
-        }
-    }
-    return partners;
-}
-
-// The index after the `>` that closes the `<` at `at`; 0 if there is none nearby. `partners` are
-// the matching round, square and curly brackets.
-ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
-                                                  const list<std::uint32_t>& partners,
-                                                  std::size_t at) noexcept {
-    constexpr std::size_t far_away = 512;
-    int depth = 0;
-    const std::size_t first = at;
-    while (at < tokens.size() && at - first < far_away) {
-        const text token = tokens[at].spelling;
-        const char c = token.size() == 1 ? token[0] : ' ';
-        if (c == ';' || c == '{' || c == '}') return 0;
-        if (c == '<') ++depth;
-        if (c == '>' && --depth == 0) return at + 1;
-        if (c == '(' || c == '[') {
-            if (partners[at] == 0) return 0;
-            at = partners[at];
-        }
-        ++at;
-    }
-    return 0;
-}
-
-// The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind `struct`.
-inline std::size_t behind_attributes(const list<source_token>& tokens,
-                                     const list<std::uint32_t>& partners, std::size_t at) noexcept {
-    while (is_listed(spelling_at(tokens, at), "alignas __attribute__ [")) {
-        const std::size_t open = spelling_at(tokens, at) == "[" ? at : at + 1;
-        if (open >= tokens.size() || partners[open] <= open) return at;
-        at = partners[open] + 1;
-    }
-    return at;
-}
-
 class template_scopes {
 public:
-    template_scopes(arena& memory, const list<source_token>& tokens,
-                    const list<std::uint32_t>& partners)
+    template_scopes(arena& memory, const bracketed_tokens& tokens)
         : memory_(&memory),
           tokens_(tokens),
-          partners_(partners),
           headers_(memory),
           scopes_(memory),
           open_(memory),
@@ -114,7 +55,7 @@ public:
 
     // Takes the token at `at`; returns the index of the next token to look at.
     std::size_t see(std::size_t at) {
-        const text token = tokens_[at].spelling;
+        const text token = text_at(at);
         switch (token.front()) {
             case 't':
                 if (token == "template" && text_at(at + 1) == "<") return read_header(at + 1);
@@ -199,7 +140,7 @@ private:
     static constexpr std::size_t max_pending =
         16;  // one for each class level, and one for a member
 
-    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
@@ -225,7 +166,7 @@ private:
 
     // `at` is on the `<` of a header.
     std::size_t read_header(std::size_t at) {
-        const std::size_t behind = skip_angle_tokens(tokens_, partners_, at);
+        const std::size_t behind = tokens_.behind_angles(at);
         if (behind == 0) return at + 1;
         template_header header;
         header.parameters = list<text>{*memory_};
@@ -233,7 +174,7 @@ private:
         int depth = 0;
         bool has_default = false;
         for (std::size_t i = at + 1; i < behind; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             const char c = token.size() == 1 ? token[0] : ' ';
             if (depth == 0 && (c == ',' || i + 1 == behind)) {
                 if (i > at + 1) header.parameters.push_back(name);
@@ -269,11 +210,11 @@ private:
         const bool is_class = first == "struct" || first == "class" || first == "union";
         constexpr std::size_t far_away = 256;
         for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             if ((token == "(" && !is_class) || (token == ":" && is_class)) break;
             if (is_word(token) && i > header_end_ && text_at(i - 1) != "::") count = 0;
             if (token != "<") continue;
-            const std::size_t behind = skip_angle_tokens(tokens_, partners_, i);
+            const std::size_t behind = tokens_.behind_angles(i);
             if (behind == 0 || behind > at) break;
             if ((is_class || text_at(behind) == "::") && count < max_pending) opens[count++] = i;
             i = behind - 1;
@@ -285,11 +226,11 @@ private:
 
     // `open` is on the "<" of the arguments with which a class is declared or a member is defined.
     void check_arguments(template_header& header, std::size_t open) const noexcept {
-        const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
+        const std::size_t close = tokens_.behind_angles(open) - 1;
         std::size_t parameter = 0;
         bool is_same = true;
         for (std::size_t i = open + 1; i < close; ++i) {
-            const text token = tokens_[i].spelling;
+            const text token = text_at(i);
             if (token == "," || token == ".") continue;
             is_same = is_same && parameter < header.parameters.size() &&
                       token == header.parameters[parameter];
@@ -299,8 +240,7 @@ private:
     }
 
     arena* memory_;
-    const list<source_token>& tokens_;
-    const list<std::uint32_t>& partners_;
+    const bracketed_tokens& tokens_;
     list<template_header> headers_;
     list<node> scopes_;
     list<std::size_t> open_;  // for each open brace, the scope around it

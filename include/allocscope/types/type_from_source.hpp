@@ -58,7 +58,7 @@ public:
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
-        return type.empty() && !shares_place() ? of_auto_pointer() : type;
+        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
     }
 
     text written() const {
@@ -100,35 +100,22 @@ public:
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         if (knowledge_.kind == nullptr) return true;
-        if (declares_function(own)) return false;
+        if (file_.declares_function(own)) return false;
         if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
             return file_.is_defined(own);
         }
         return spelling_.is_class_there(name, expression_.type_end, own);
     }
 
-    // Whether the file may declare a function with this name: `part tool(int)`.
-    bool declares_function(text own) const {
-        for (std::size_t i = 1; i + 1 < file_.tokens().size(); ++i) {
-            if (file_.text_at(i) != own || !file_.is_at(i + 1, "(")) continue;
-            const text before = file_.text_at(i - 1);
-            if (is_listed(before, "new return else explicit constexpr inline virtual")) continue;
-            if (is_word(before) || is_listed(before, "* & >")) return true;
-        }
-        return false;
-    }
-
-    // Whether the type is printed as a member of a template, `traits<part>::type`, or as an alias
-    // of the standard library, `std::invoke_result_t<F>`, which stand for another type.
+    // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
+    // another type, or has an expression.
     bool is_unresolved(text written) const {
         if (!written.contains(">")) return false;
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
+        if (has_expression(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
-        const std::size_t open = type.find('<');
-        const bool is_standard = type.substr(begin).starts_with("std::");
-        if (is_standard && open != no_position && type.substr(0, open).ends_with("_t")) return true;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
         const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
@@ -146,6 +133,26 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
+    }
+
+    // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
+    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+
+    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
+    static bool has_expression(text type) noexcept {
+        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
+        std::size_t name = 0;
+        for (std::size_t at = 0; at < type.size(); ++at) {
+            const char sign = type[at];
+            if (is_name_character(sign) || sign == ':') continue;
+            const text word = type.substr(name, at - name);
+            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+            if (is_number && (sign == '*' || sign == '-')) return true;
+            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+            name = at + 1;
+        }
+        return false;
     }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`.
@@ -259,12 +266,13 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return knowledge_.made(knowledge_.context, own, {places, count}, memory_);
+        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
     bool is_class_here(text word) const {
-        return builtin_type{}.take(word) || file_.class_named(word) != 0;
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.last_declared(word)->previous == 0;
     }
 
     // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
@@ -274,14 +282,12 @@ private:
         const list<const template_header*> headers =
             file_.headers_around(memory_, file_.scope_of(body + 1));
         if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
         std::size_t constructors = 0;
-        for (std::size_t at = 1; at + 1 < file_.tokens().size(); ++at) {
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
             if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const std::size_t close = file_.partner(at + 1);
-            if (file_.is_at(close + 1, "->")) return false;
-            if (at < body || at > file_.partner(body)) continue;
             const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || close != at + 4 || headers[0]->packs != 0) return false;
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
             ++constructors;
         }
         return constructors == 1;

@@ -70,7 +70,10 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!names.of(frames[i].function).is_own_operator_new) continue;
+        const read_name& name = names.of(frames[i].function);
+        // With -g1, clang names an inlined operator without its class.
+        const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
+        if (!name.is_own_operator_new && !may_be_own) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;

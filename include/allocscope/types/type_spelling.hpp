@@ -209,8 +209,9 @@ public:
     // compiler deduces them. `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
-        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
+        if (behind == "::") return file_.is_class_template(word);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
@@ -391,22 +392,55 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // The name with the scopes in which it is found. A name that no scope around the function has
-    // is made visible by a `using`, or by a base class. But debug information may leave out a class
-    // that this file declares in a scope around the place. "" if a base class may have another type
-    // with that name.
+    // The name with the scopes in which it is found. "" if a base class may have another type with
+    // that name.
     text qualified(text word) const {
+        const name_declaration* const near = declaration_around(word);
+        const text first = near != nullptr ? file_.text_at(near->at) : text{};
+        if (first == "namespace") return path_behind(near->at + 3);
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
         const bool has_only = knowledge_.only != nullptr;
-        if (whole.empty() && has_only && !is_declared_around(word)) {
-            whole = knowledge_.only(knowledge_.context, word);
+        if (whole.empty() && first == "using") return path_behind(near->at + 1);
+        if (whole.empty() && has_only) {
+            whole = made_visible(word, near);
         } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
                    knowledge_.only(knowledge_.context, word).empty()) {
             return {};
         }
         return whole.empty() ? word : whole;
+    }
+
+    // A name that no scope around the function has is made visible by a `using`, or by a base
+    // class; or the function has no scopes, because it initialises a variable. But debug
+    // information may leave out a class that this file declares in a scope around the place.
+    text made_visible(text word, const name_declaration* near) const {
+        const text only = knowledge_.only(knowledge_.context, word);
+        if (near != nullptr) {
+            const text scope = file_.text_at(near->block - std::size_t{1});
+            const text whole = joined(memory_, scope, "::", word);
+            return scope.empty() || !only.ends_with(whole) ? text{} : only;
+        }
+        text found = only;
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+            const text scope = joined(memory_, path_behind(each->at + 2), "::");
+            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
+            if (!found.empty()) return {};
+            found = whole;
+        }
+        return found;
+    }
+
+    // The path in the tokens from `at` on; "" if it may depend on a template.
+    text path_behind(std::size_t at) const {
+        text_out path{memory_};
+        if (file_.is_at(at, "typename")) return {};
+        for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
+        if (file_.is_at(at, "<")) return {};
+        return path.view();
     }
 
     // Whether the function is a member of a class that may have inherited another type than
@@ -425,15 +459,19 @@ private:
         return body == 0;
     }
 
-    bool is_declared_around(text word) const {
+    bool is_around(const name_declaration& each) const {
+        return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
+    }
+
+    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
+    // none.
+    const name_declaration* declaration_around(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
-            const bool is_around =
-                each->block == 0 || (each->block < place_ && file_.partner(each->block) > place_);
-            // `using word::name` declares another name.
-            if (is_around && !file_.is_at(each->at + 1, "::")) return true;
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_around(*each) && !is_late) return each;
         }
-        return false;
+        return nullptr;
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the

@@ -44,9 +44,11 @@ struct expression_end {
     std::uint32_t number;
 };
 
-// Where a name is declared: `using name`, `struct name`, or the `typedef` before `name;`.
+// Where a name is declared: `using name =`, `struct name {`; or the first word of
+// `typedef ... name;`, `using ...::name;` or `namespace name =`. The name "namespace" stands for
+// `using namespace ...;`.
 struct name_declaration {
-    std::uint32_t at;        // the token of the name, or of `typedef`
+    std::uint32_t at;        // the token of the name, or the first word
     std::uint32_t block;     // the innermost brace that is open there; 0: there is none
     std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
 };

@@ -160,6 +160,7 @@ constexpr spelling spellings[] = {
     {"std::__cxx11::basic_regex<char, std::__cxx11::regex_traits<char> >", "std::regex"},
     {"std::filesystem::__cxx11::path", "std::filesystem::path"},
     {"std::chrono::_V2::system_clock", "std::chrono::system_clock"},
+    {"std::__exception_ptr::exception_ptr", "std::exception_ptr"},
     {"std::__n4861::coroutine_handle<void>", "std::coroutine_handle<void>"},
     {"std::array<int, 8ul>", "std::array<int, 8>"},
     {"long unsigned int", "unsigned long"},

@@ -173,6 +173,52 @@ TEST_CASE("type_ladder: a name that no scope has is the only described one, but 
     CHECK(type_in("struct widget {};\nauto* w = new widget;") == "widget");
     CHECK(type_in("typedef long widget;\nauto* w = new widget;") == "widget");
     CHECK(type_in("\nauto* w = new gadget;") == "gadget");
+    // The initialiser of a variable in the namespace where the class is declared.
+    CHECK(type_in("namespace app { struct widget {};\nauto* w = new widget; }") == "app::widget");
+    CHECK(type_in("namespace web { struct widget {};\nauto* w = new widget; }") == "widget");
+}
+
+TEST_CASE("type_ladder: a `using` says which of several types is meant") {
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::type;
+    };
+    knowledge.qualified = [](void*, allocscope::plain::text name,
+                             allocscope::plain::text function) {
+        if (name != "widget") return allocscope::plain::text{};
+        if (function == "app::") return allocscope::plain::text{"app::widget"};
+        return allocscope::plain::text{function == "web::" ? "web::widget" : ""};
+    };
+    knowledge.only = [](void*, allocscope::plain::text) { return allocscope::plain::text{}; };
+    const auto type_in = [&](const char* source) {
+        ladder types;
+        const source_of_lines file{source};
+        const type_answer answer =
+            types.name_type({frame("main", file.path(), 2, 11)}, "", knowledge);
+        return std::string{answer.name.data(), answer.name.size()};
+    };
+    CHECK(type_in("using namespace app;\nauto* w = new widget;") == "app::widget");
+    CHECK(type_in("void f() { using namespace app; }\nauto* w = new widget;") == "widget");
+    CHECK(type_in("using namespace app; using namespace web;\nauto* w = new widget;") == "widget");
+    CHECK(type_in("using web::widget;\nauto* w = new widget;") == "web::widget");
+    CHECK(type_in("\nauto* w = new widget; using web::widget;") == "widget");
+    CHECK(type_in("namespace a = web;\nauto* w = new a::widget;") == "web::widget");
+    CHECK(type_in("namespace a = ::web::ui;\nauto* w = new a::widget;") == "web::ui::widget");
+}
+
+TEST_CASE("type_ladder: an inlined operator new without its class may ask for more") {
+    ladder types;
+    const source_of_lines file{
+        "void* operator new(std::size_t n) { return ::operator new(8 * n); }\n"
+        "void* operator new(std::size_t n) { return ::operator new(n); }\n"
+        "auto* w = new widget;"};
+    code_frame more = frame("operator new", file.path(), 1, 44);
+    more.is_inlined = true;
+    code_frame same = frame("operator new", file.path(), 2, 44);
+    same.is_inlined = true;
+    const code_frame user = frame("main", file.path(), 3, 11);
+    CHECK(types.name_type({more, user}).name == "?");
+    CHECK(types.name_type({same, user}).name == "widget");
 }
 
 TEST_CASE("type_ladder: only the direct caller's source is read") {

@@ -1,0 +1,238 @@
+// new_reader.hpp - reads one `new T`, or one request for the bytes of objects, from tokens.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by new_expressions.hpp, for each `new` and each call of malloc and its family
+// Threads:  any
+// Memory:   none
+//
+// Compilers place the call of operator new at one of two tokens (measured with g++ 12 and clang 14,
+// -O0 and -O2):
+//
+//     auto* w = new app::widget(1, 2);
+//               ^ clang; g++ in templates
+//                                   ^ g++: the last token of the expression
+//     auto* m = new std::map<int, char>;
+//                        ^ g++: a name with template arguments counts as one token, the name
+//
+// `new (place) T` allocates nothing and is left out, unless the place is std::nothrow or a
+// std::align_val_t.
+//
+// A request for the bytes of objects counts as an expression, too:
+//
+//     ::operator new(count * sizeof(T))      std::malloc(sizeof(T))
+//     ^ clang       ^ g++                    ^ clang    ^ g++
+
+#ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
+#define ALLOCSCOPE_TYPES_NEW_READER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/bracketed_tokens.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/source_tokens.hpp>
+#include <allocscope/types/written_new.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class new_reader {
+public:
+    ALLOCSCOPE_INLINE explicit new_reader(const bracketed_tokens& file) : file_(file) {}
+
+    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing.
+    bool read_new(std::size_t at, new_expression& found) const {
+        found.begin = is_at(at - 1, "::") ? at - 1 : at;
+        std::size_t next = at + 1;
+        std::size_t behind = 0;
+        if (is_at(next, "(")) {
+            const std::size_t close = file_.partner(next);
+            if (close == 0) return false;
+            const text follows = text_at(close + 1);
+            if (is_word(follows) || follows == "::") {
+                if (!is_allocating_placement(next, close)) return false;
+                behind = read_type(close + 1, found);
+            } else {  // new (T)
+                const std::size_t type_end = read_type(next + 1, found);
+                const bool is_whole = type_end == close || is_declarator(type_end, close);
+                if (is_whole && !is_at(close - 1, "]")) found.type_end = close;
+                found.has_type =
+                    found.has_type && is_whole && (follows != "(" || is_no_place(close));
+                found.last = close;
+                behind = close + 1;
+            }
+        } else {
+            behind = read_type(next, found);
+        }
+        const text opens = text_at(behind);
+        if ((opens == "(" || opens == "{") && file_.partner(behind) != 0) {
+            found.has_initialiser = true;
+            found.last = file_.partner(behind);
+        }
+        return true;
+    }
+
+    // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
+    // the second of realloc, as the product of both of calloc. Returns false if it is none.
+    bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
+        const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
+        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        const bool is_product = is_at(open - 1, "calloc");
+        for (std::size_t at = open + 1; at < close; ++at) {
+            const text token = text_at(at);
+            if (token == "," && left-- == 0) break;
+            if (token == "," || (left != 0 && !is_product)) {
+                if (file_.partner(at) > at) at = file_.partner(at);
+                continue;
+            }
+            if (token == "sizeof") {
+                ++at;
+                if (found.has_type || !is_at(at, "(")) return false;
+                if (read_type(at + 1, found) != file_.partner(at)) return false;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
+                return false;
+            }
+            if (file_.partner(at) != 0) at = file_.partner(at);
+        }
+        if (!found.has_type) return false;
+        while (is_listed(text_at(begin - 1), ":: std")) --begin;
+        if (is_listed(text_at(begin - 1), ". ->")) return false;
+        found.begin = begin;
+        found.last = open;
+        found.has_initialiser = true;
+        found.is_request = true;
+        return true;
+    }
+
+    // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets
+    // found.last to the last token that g++ names for it.
+    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
+        if (is_at(at, "::")) ++at;
+        for (;;) {
+            if (!file_.is_word_at(at)) return 0;
+            found.last = at++;
+            if (is_at(at, "<")) {
+                at = file_.behind_angles(at);
+                if (at == 0) return 0;
+            }
+            if (!is_at(at, "::")) return at;
+            ++at;
+            if (is_at(at, "template")) ++at;
+        }
+    }
+
+private:
+    // Whether the brackets that close at `close` are those of a type, although `(` follows:
+    // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
+    bool is_no_place(std::size_t close) const {
+        const text last = text_at(close - 1);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+    }
+
+    // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
+    // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
+    bool is_declarator(std::size_t at, std::size_t close) const {
+        const std::size_t inner = is_at(at, "(") ? file_.partner(at) : 0;
+        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        const std::size_t bound = is_at(inner - 1, "]") ? file_.partner(inner - 1) : inner;
+        return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;
+    }
+
+    bool is_allocating_placement(std::size_t open, std::size_t close) const {
+        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
+            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
+        }
+        return false;
+    }
+
+    // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
+    std::size_t read_type(std::size_t at, new_expression& found) const {
+        found.type_begin = at;
+        found.last = at < file_.tokens().size() ? at : file_.tokens().size() - 1;
+        bool has_name = false;
+        bool is_builtin = false;
+        bool is_readable = true;
+        std::size_t value = 0;  // where the bracket of the value opens
+        for (;; ++at) {
+            const text word = text_at(at);
+            if (word == "const" || word == "volatile") {
+                found.last = at;
+            } else if (!has_name && builtin_type{}.take(word)) {
+                is_builtin = true;
+                found.last = at;
+            } else if (has_name || is_builtin) {
+                break;
+            } else if (word == "decltype" || word == "auto") {
+                has_name = true;
+                is_readable = word == "decltype" && is_at(at + 1, "(") &&
+                              behind_variable(file_.tokens(), at + 2) == file_.partner(at + 1);
+                found.last = at;
+                if (word == "decltype" && is_at(at + 1, "(")) at = file_.partner(at + 1);
+                if (at == 0) return found.last + 1;
+                value = found.last + 1;
+            } else if (is_listed(word, "struct class union enum typename")) {
+                continue;
+            } else if (word == "::" || is_word(word)) {
+                const std::size_t behind = read_qualified_name(at, found);
+                if (behind == 0) return at + 1;
+                has_name = true;
+                at = behind - 1;
+            } else {
+                return at;
+            }
+        }
+        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
+            found.last = at;
+        }
+        found.type_end = at;
+        found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
+        if (value != 0 && !is_readable) read_value(value, found);
+        while (is_at(at, "[") && file_.partner(at) != 0) {
+            at = file_.partner(at);
+            found.last = at++;
+        }
+        return at;
+    }
+
+    // Reads the value in the brackets at `open`.
+    void read_value(std::size_t open, new_expression& found) const {
+        const std::size_t close = is_any_at(open, "( {") ? file_.partner(open) : 0;
+        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
+        found.type_begin = open + 1;
+        found.type_end = close;
+        found.is_of_variable = behind_variable(file_.tokens(), open + 1) == close;
+        found.has_type = found.is_of_variable;
+        if (found.is_of_variable) return;
+        new_expression inner;
+        std::size_t at = open + 1;
+        while (builtin_type{}.take(text_at(at))) ++at;
+        if (at == open + 1) at = read_qualified_name(at, inner);
+        if (is_any_at(at, ". ->") && file_.is_word_at(open + 1))
+            at = behind_variable(file_.tokens(), open + 1);
+        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
+        if (at == 0 || !has_brackets || file_.partner(at) + 1 != close) return;
+        found.is_of_value = true;
+        found.has_type = true;
+        found.type_end = at;
+    }
+
+    text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
+    bool is_at(std::size_t at, const char* wanted) const noexcept {
+        return file_.is_at(at, wanted);
+    }
+    bool is_any_at(std::size_t at, const char* words) const noexcept {
+        return file_.is_any_at(at, words);
+    }
+
+    const bracketed_tokens& file_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_NEW_READER_HPP

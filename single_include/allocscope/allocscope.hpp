@@ -397,12 +397,12 @@ ALLOCSCOPE_NAMESPACE_END
                     ALLOCSCOPE_NAMESPACE_BEGIN
             #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #endif
-        #define ALLOCSCOPE_COOL_BEGIN                                                      \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")")    \
-                _Pragma("GCC optimize(\"no-guess-branch-probability,no-reorder-blocks\")") \
-                    _Pragma("GCC optimize(\"no-compare-elim,no-cprop-registers\")")        \
-                        _Pragma("GCC optimize(\"no-combine-stack-adjustments\")")          \
-                            ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
+        #define ALLOCSCOPE_COOL_BEGIN                                                        \
+            _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(              \
+                "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
+                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"))    \
+                ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_WARM_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \

@@ -10,6 +10,7 @@
 
 #ifndef ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 #define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>

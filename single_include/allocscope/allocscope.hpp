@@ -52120,6 +52120,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <memory>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 // timed_scope.hpp - a window that also keeps what was alive over time, with marks.
@@ -52263,7 +52264,7 @@ private:
     bool is_stopped_ = false;
     pthread_t thread_ = {};
     mutable std::atomic<bool> has_thread_{false};
-    mutable std::atomic<pid_t> process_;
+    mutable std::atomic<pid_t> process_;  // for which it is right; -pid: a thread sees to it
     snapshot last_;
 };
 
@@ -52336,15 +52337,23 @@ inline void* timed_scope::take_points(void* series) {
     return nullptr;
 }
 
-// The child has only the thread that runs this. A lock may have been taken by a thread that the
-// child does not have; then the points may be half written, so they are dropped.
+// A child begins with one thread. A lock may have been taken by a thread that the child does not
+// have; then the points may be half written, so they are dropped. If the child has made threads
+// before its first call, one of them does this, and the others wait until it is done.
 inline void timed_scope::settle_after_fork() const noexcept {
     const pid_t own = ::getpid();
-    if (process_.exchange(own) == own) return;
-    has_thread_ = false;
-    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // a parent's thread used it
-    detail::free_in_child(asking_);
-    if (detail::free_in_child(lock_)) points_.clear();
+    const pid_t settling = -own;
+    for (pid_t seen = process_.load(); seen != own; seen = process_.load()) {
+        if (seen == settling || !process_.compare_exchange_strong(seen, settling)) {
+            ::sched_yield();
+            continue;
+        }
+        has_thread_ = false;
+        ::new (static_cast<void*>(&ends_)) std::condition_variable;  // a parent's thread used it
+        detail::free_in_child(asking_);
+        if (detail::free_in_child(lock_)) points_.clear();
+        process_.store(own);
+    }
 }
 
 inline void timed_scope::add_point(const char* name) noexcept {

@@ -37,6 +37,7 @@
 #include <new>                 // nothrow, placement new
 
 #include <pthread.h>  // pthread_create, pthread_join, pthread_sigmask
+#include <sched.h>    // sched_yield
 #include <unistd.h>   // getpid
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -175,7 +176,7 @@ private:
     bool is_stopped_ = false;
     pthread_t thread_ = {};
     mutable std::atomic<bool> has_thread_{false};
-    mutable std::atomic<pid_t> process_;
+    mutable std::atomic<pid_t> process_;  // for which it is right; -pid: a thread sees to it
     snapshot last_;
 };
 
@@ -248,15 +249,23 @@ inline void* timed_scope::take_points(void* series) {
     return nullptr;
 }
 
-// The child has only the thread that runs this. A lock may have been taken by a thread that the
-// child does not have; then the points may be half written, so they are dropped.
+// A child begins with one thread. A lock may have been taken by a thread that the child does not
+// have; then the points may be half written, so they are dropped. If the child has made threads
+// before its first call, one of them does this, and the others wait until it is done.
 inline void timed_scope::settle_after_fork() const noexcept {
     const pid_t own = ::getpid();
-    if (process_.exchange(own) == own) return;
-    has_thread_ = false;
-    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // a parent's thread used it
-    detail::free_in_child(asking_);
-    if (detail::free_in_child(lock_)) points_.clear();
+    const pid_t settling = -own;
+    for (pid_t seen = process_.load(); seen != own; seen = process_.load()) {
+        if (seen == settling || !process_.compare_exchange_strong(seen, settling)) {
+            ::sched_yield();
+            continue;
+        }
+        has_thread_ = false;
+        ::new (static_cast<void*>(&ends_)) std::condition_variable;  // a parent's thread used it
+        detail::free_in_child(asking_);
+        if (detail::free_in_child(lock_)) points_.clear();
+        process_.store(own);
+    }
 }
 
 inline void timed_scope::add_point(const char* name) noexcept {

@@ -183,6 +183,35 @@ void children_go_on_without_the_thread() {
     }
 }
 
+// The fork may leave the locks of the series taken, so the first call in the child makes them anew.
+void threads_of_a_child_call_first() {
+    timed_scope window{"parent", milliseconds{1}};
+    std::atomic<bool> is_over{false};
+    std::thread asking{[&] {
+        while (!is_over) static_cast<void>(window.stats());
+    }};
+    for (int i = 0; i < 300; ++i) {
+        const child_end end = in_child(
+            [&window] {
+                std::atomic<int> coming{2};
+                const auto call = [&] {
+                    --coming;
+                    while (coming != 0) {
+                    }
+                    static_cast<void>(window.stats());
+                };
+                std::thread other{call};
+                call();
+                other.join();
+                return 0;
+            },
+            child_exit::at_once);
+        if (!ALLOCSCOPE_EXPECT(end.exited_with(0))) break;
+    }
+    is_over = true;
+    asking.join();
+}
+
 void threads_mark_and_stop_at_once() {
     timed_scope window{"shared", milliseconds{1}};
     std::thread counting{[&window] {  // ThreadSanitizer sees whether that may be while others stop
@@ -246,6 +275,7 @@ int main() {
     // The allocators of sanitizers do not hold their locks across a fork.
     if (!is_sanitized) {
         children_go_on_without_the_thread();
+        threads_of_a_child_call_first();
         a_process_ends_with_an_open_one();
     }
     return verdict();

@@ -26800,16 +26800,16 @@ private:
     // The name with the scopes in which it is found. "" if a base class may have another type with
     // that name.
     text qualified(text word) const {
-        const name_declaration* const near = declaration_around(word);
-        const text first = near != nullptr ? file_.text_at(near->at) : text{};
-        if (first == "namespace") return path_behind(near->at + 3);
+        const name_declaration* const nearest = declaration_around(word);
+        const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
+        if (first == "namespace") return path_behind(nearest->at + 3);
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
         const bool has_only = knowledge_.only != nullptr;
-        if (whole.empty() && first == "using") return path_behind(near->at + 1);
+        if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
         if (whole.empty() && has_only) {
-            whole = made_visible(word, near);
+            whole = made_visible(word, nearest);
         } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
                    knowledge_.only(knowledge_.context, word).empty()) {
             return {};
@@ -26820,10 +26820,10 @@ private:
     // A name that no scope around the function has is made visible by a `using`, or by a base
     // class; or the function has no scopes, because it initialises a variable. But debug
     // information may leave out a class that this file declares in a scope around the place.
-    text made_visible(text word, const name_declaration* near) const {
+    text made_visible(text word, const name_declaration* nearest) const {
         const text only = knowledge_.only(knowledge_.context, word);
-        if (near != nullptr) {
-            const text scope = file_.text_at(near->block - std::size_t{1});
+        if (nearest != nullptr) {
+            const text scope = file_.text_at(nearest->block - std::size_t{1});
             const text whole = joined(memory_, scope, "::", word);
             return scope.empty() || !only.ends_with(whole) ? text{} : only;
         }

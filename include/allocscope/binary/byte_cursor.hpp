@@ -35,11 +35,11 @@ public:
         seek(start);
     }
 
-    bool ok() const noexcept { return ok_; }
+    ALLOCSCOPE_INLINE bool ok() const noexcept { return ok_; }
     ALLOCSCOPE_INLINE bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
-    std::size_t at() const noexcept { return at_; }
+    ALLOCSCOPE_INLINE std::size_t at() const noexcept { return at_; }
     ALLOCSCOPE_INLINE byte_view bytes() const noexcept { return bytes_; }
-    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    ALLOCSCOPE_INLINE std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
     ALLOCSCOPE_INLINE void fail() noexcept { ok_ = false; }
 
     ALLOCSCOPE_INLINE void seek(std::uint64_t position) noexcept {

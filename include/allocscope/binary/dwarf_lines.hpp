@@ -159,7 +159,7 @@ public:
 
     void run() {
         while (!in_.at_end()) {
-            const std::uint8_t code = in_.u8();
+            const std::uint8_t code = in_.next();
             if (code >= header_.first_special) {
                 special(static_cast<std::uint8_t>(code - header_.first_special));
             } else if (code == 0) {

@@ -3330,11 +3330,11 @@ public:
         seek(start);
     }
 
-    bool ok() const noexcept { return ok_; }
+    ALLOCSCOPE_INLINE bool ok() const noexcept { return ok_; }
     ALLOCSCOPE_INLINE bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
-    std::size_t at() const noexcept { return at_; }
+    ALLOCSCOPE_INLINE std::size_t at() const noexcept { return at_; }
     ALLOCSCOPE_INLINE byte_view bytes() const noexcept { return bytes_; }
-    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    ALLOCSCOPE_INLINE std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
     ALLOCSCOPE_INLINE void fail() noexcept { ok_ = false; }
 
     ALLOCSCOPE_INLINE void seek(std::uint64_t position) noexcept {
@@ -22051,7 +22051,7 @@ public:
 
     void run() {
         while (!in_.at_end()) {
-            const std::uint8_t code = in_.u8();
+            const std::uint8_t code = in_.next();
             if (code >= header_.first_special) {
                 special(static_cast<std::uint8_t>(code - header_.first_special));
             } else if (code == 0) {
@@ -24538,7 +24538,7 @@ public:
     ALLOCSCOPE_INLINE bracketed_tokens(arena& memory, const list<source_token>& tokens)
         : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
 
-    const list<source_token>& tokens() const noexcept { return tokens_; }
+    ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept { return tokens_; }
     text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.

@@ -388,26 +388,24 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
     #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
+        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                                          \
+            _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
+                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #define ALLOCSCOPE_COOL_BEGIN                                                              \
+            ALLOCSCOPE_PRIVATE_GRADE_BEGIN("Og", "no-var-tracking", "no-guess-branch-probability", \
+                                           "no-reorder-blocks", "no-compare-elim",                 \
+                                           "no-cprop-registers", "no-combine-stack-adjustments")
+        #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
-            #define ALLOCSCOPE_COLD_END ALLOCSCOPE_COOL_END
         #else
-            #define ALLOCSCOPE_COLD_BEGIN                                   \
-                _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") \
-                    ALLOCSCOPE_NAMESPACE_BEGIN
-            #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+            #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O0")
         #endif
-        #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
-        #define ALLOCSCOPE_COOL_BEGIN                                                        \
-            _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(              \
-                "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
-                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"))    \
-                ALLOCSCOPE_NAMESPACE_BEGIN
-        #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
-        #define ALLOCSCOPE_WARM_BEGIN                                                   \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \
-                ALLOCSCOPE_NAMESPACE_BEGIN
-        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_PRIVATE_GRADE_END
+        #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
+        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END

@@ -6,24 +6,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
-from recorded_programs import Recorder, WITHOUT_CXX, compiled
+from known_heap import known_heap
 
-# Keeps 10 objects of 100 bytes for each argument, also for the first, and frees 70 of 1,000 bytes.
-SOURCE = """#include <stdlib.h>
-static void* kept[1000];
-template <class T> T seen(T p) { asm volatile("" : "+r"(p)); return p; }
-__attribute__((noinline)) void* make_node() { return seen(malloc(100)); }
-__attribute__((noinline)) void* make_large() { return seen(malloc(5000)); }
-__attribute__((noinline)) void churn() { free(seen(malloc(1000))); asm volatile(""); }
-int main(int count, char**) {
-    for (int i = 0; i < count * 10; ++i) kept[i] = make_node();
-    kept[999] = make_large();
-    for (int i = 0; i < 70; ++i) churn();
-    asm volatile("" : : "m"(kept));
-}
-"""
 SCHEMA = pathlib.Path(__file__).parents[2] / "include/allocscope/report/json_report.schema.json"
 
 
@@ -144,20 +129,13 @@ def refuses(shown, old):
 
 
 def main():
-    program, compiler = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as name:
-        recorder = Recorder(program, name)
-        folder = recorder.folder
-        known = compiled(folder, "known", SOURCE, compiler, *WITHOUT_CXX)
-        old, new = folder / "old.allocscope", folder / "new.allocscope"
-        recorder.run([known], "--output", old)
-        recorder.run([known, "more"], "--output", new)
-        shown = Shown(program)
-        shows_rows(shown, old, new, folder)
+    with known_heap(*sys.argv[1:]) as heap:
+        shown, old, new = Shown(heap.recorder.program), heap.old, heap.new
+        shows_rows(shown, old, new, heap.folder)
         shows_differences(shown, old, new)
         shows_groups(shown, old, new)
-        knows_details(recorder, shown, folder, known)
-        shows_counters(recorder, shown, folder, known)
+        knows_details(heap.recorder, shown, heap.folder, heap.known)
+        shows_counters(heap.recorder, shown, heap.folder, heap.known)
         refuses(shown, old)
 
 

@@ -23,11 +23,10 @@ namespace {
 
 using namespace allocscope::detail;
 
-// Copies what a part of the file holds into a file without a name; returns its descriptor, or -1.
-int copy_part(int file, std::uint64_t begin, std::uint64_t bytes) {
+// Copies what a part of the file holds to the beginning of another. Holes stay holes.
+bool copy_part(int file, std::uint64_t begin, std::uint64_t bytes, int copy) {
     constexpr std::size_t most = std::size_t{1} << 20U;
-    const int copy = ::memfd_create("allocscope report", MFD_CLOEXEC);
-    if (copy < 0 || ::ftruncate(copy, static_cast<off_t>(bytes)) != 0) return -1;
+    if (::ftruncate(copy, static_cast<off_t>(bytes)) != 0) return false;
     const std::unique_ptr<char[]> piece{new char[most]};
     const auto end = static_cast<off_t>(begin + bytes);
     for (off_t at = ::lseek(file, static_cast<off_t>(begin), SEEK_DATA); at >= 0 && at < end;
@@ -38,20 +37,23 @@ int copy_part(int file, std::uint64_t begin, std::uint64_t bytes) {
             const ssize_t got = ::pread(file, piece.get(), left < most ? left : most, at);
             const off_t to = at - static_cast<off_t>(begin);
             const auto size = static_cast<std::size_t>(got);
-            if (got <= 0 || ::pwrite(copy, piece.get(), size, to) != got) return -1;
+            if (got <= 0 || ::pwrite(copy, piece.get(), size, to) != got) return false;
             at += got;
         }
     }
-    return copy;
+    return true;
 }
 
 // A private copy is limited by ulimit -d, because only this process can write to it. A file that is
 // shared is not, even if nobody else has it.
 void* map_as_file(void* wanted, std::size_t bytes, int file, std::uint64_t offset) {
-    const int copy = copy_part(file, offset, bytes);
+    const int copy = ::memfd_create("allocscope report", MFD_CLOEXEC);
     if (copy < 0) return MAP_FAILED;
-    void* const mapped = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, copy, 0);
+    void* mapped = MAP_FAILED;
+    if (copy_part(file, offset, bytes, copy)) {
+        mapped = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, copy, 0);
+    }
     ::close(copy);
     return mapped;
 }

@@ -70,6 +70,14 @@ private:
     std::string path_;
 };
 
+// The type of the object that line 2 of the source makes, at column 11.
+std::string type_at_line_two(const char* source, const type_knowledge& knowledge) {
+    ladder types;
+    const source_of_lines file{source};
+    const type_answer answer = types.name_type({frame("main", file.path(), 2, 11)}, "", knowledge);
+    return std::string{answer.name.data(), answer.name.size()};
+}
+
 }  // namespace
 
 TEST_CASE("type_ladder: the allocator's frame comes before everything else") {
@@ -159,13 +167,7 @@ TEST_CASE("type_ladder: a name that no scope has is the only described one, but 
     knowledge.only = [](void*, allocscope::plain::text name) {
         return name == "widget" ? allocscope::plain::text{"app::widget"} : "";
     };
-    const auto type_in = [&](const char* source) {
-        ladder types;
-        const source_of_lines file{source};
-        const type_answer answer =
-            types.name_type({frame("main", file.path(), 2, 11)}, "", knowledge);
-        return std::string{answer.name.data(), answer.name.size()};
-    };
+    const auto type_in = [&](const char* source) { return type_at_line_two(source, knowledge); };
     CHECK(type_in("using namespace app;\nauto* w = new widget;") == "app::widget");
     CHECK(type_in("using app::widget;\nauto* w = new widget;") == "app::widget");
     CHECK(type_in("namespace app { struct widget; }\nauto* w = new widget;") == "app::widget");
@@ -190,13 +192,7 @@ TEST_CASE("type_ladder: a `using` says which of several types is meant") {
         return allocscope::plain::text{function == "web::" ? "web::widget" : ""};
     };
     knowledge.only = [](void*, allocscope::plain::text) { return allocscope::plain::text{}; };
-    const auto type_in = [&](const char* source) {
-        ladder types;
-        const source_of_lines file{source};
-        const type_answer answer =
-            types.name_type({frame("main", file.path(), 2, 11)}, "", knowledge);
-        return std::string{answer.name.data(), answer.name.size()};
-    };
+    const auto type_in = [&](const char* source) { return type_at_line_two(source, knowledge); };
     CHECK(type_in("using namespace app;\nauto* w = new widget;") == "app::widget");
     CHECK(type_in("void f() { using namespace app; }\nauto* w = new widget;") == "widget");
     CHECK(type_in("using namespace app; using namespace web;\nauto* w = new widget;") == "widget");

@@ -86,7 +86,8 @@ def main():
         sys.exit("qemu-x86_64 is needed; Debian: apt-get install qemu-user")
     with tempfile.TemporaryDirectory() as name:
         counts = counter(pathlib.Path(name))
-        print("| compilation | doctest | " + " | ".join(f"{each} | ratio" for each in includes) + " |")
+        columns = " | ".join(f"{include} | ratio" for include in includes)
+        print(f"| compilation | doctest | {columns} |")
         print("|---|---" + "|---|---" * len(includes) + "|")
         for compilation in COMPILATIONS:
             doctest = counts.count(compilation, includes[0], DOCTEST)

@@ -20,7 +20,7 @@ std::string joined(const char* source) {
     std::string words;
     for (const source_token& token : list.tokens) {
         if (!words.empty()) words += ' ';
-        words.append(token.spelling.data(), token.spelling.size());
+        words.append(token.begin, token.length);
     }
     return words;
 }
@@ -58,9 +58,27 @@ TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
     arena memory;
     const token_list list = read_tokens(memory, "a\n\tb /*\n*/ c \xc3\xa4 d\r\n\"x\ne");
     std::vector<std::vector<int>> places;
-    for (const source_token& token : list.tokens) places.push_back({token.line, token.column});
+    for (const source_token& token : list.tokens) {
+        places.push_back({static_cast<int>(token.line), static_cast<int>(token.column)});
+    }
     CHECK(places ==
           std::vector<std::vector<int>>{{1, 1}, {2, 2}, {3, 4}, {3, 6}, {3, 9}, {4, 1}, {5, 1}});
+}
+
+TEST_CASE("source_tokens: the largest file has its last line, its last column and its longest token") {
+    arena memory;
+    const std::size_t size = allocscope::symbolize::max_source_bytes;
+    const token_list lines = read_tokens(memory, std::string(size - 1, '\n') + 'x');
+    REQUIRE(lines.tokens.size() == 1);
+    CHECK(lines.tokens[0].line == size);
+    CHECK(lines.tokens[0].column == 1);
+    const token_list columns = read_tokens(memory, std::string(size - 1, ' ') + 'x');
+    REQUIRE(columns.tokens.size() == 1);
+    CHECK(columns.tokens[0].column == size);
+    const std::string word(size, 'x');
+    const token_list words = read_tokens(memory, word);
+    REQUIRE(words.tokens.size() == 1);
+    CHECK(words.tokens[0].spelling().size() == size);
 }
 
 TEST_CASE("source_tokens: macros are remembered, with what they stand for") {

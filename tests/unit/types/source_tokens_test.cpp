@@ -65,20 +65,22 @@ TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
           std::vector<std::vector<int>>{{1, 1}, {2, 2}, {3, 4}, {3, 6}, {3, 9}, {4, 1}, {5, 1}});
 }
 
-TEST_CASE("source_tokens: the largest file has its last line, its last column and its longest token") {
+TEST_CASE("source_tokens: the largest file has its last line and column, and its longest token") {
     arena memory;
     const std::size_t size = allocscope::symbolize::max_source_bytes;
-    const token_list lines = read_tokens(memory, std::string(size - 1, '\n') + 'x');
-    REQUIRE(lines.tokens.size() == 1);
-    CHECK(lines.tokens[0].line == size);
-    CHECK(lines.tokens[0].column == 1);
-    const token_list columns = read_tokens(memory, std::string(size - 1, ' ') + 'x');
-    REQUIRE(columns.tokens.size() == 1);
-    CHECK(columns.tokens[0].column == size);
+    const std::string lines = std::string(size - 1, '\n') + 'x';
+    const token_list last_line = read_tokens(memory, lines.c_str());
+    REQUIRE(last_line.tokens.size() == 1);
+    CHECK(std::size_t{last_line.tokens[0].line} == size);
+    CHECK(std::size_t{last_line.tokens[0].column} == 1);
+    const std::string blanks = std::string(size - 1, ' ') + 'x';
+    const token_list last_column = read_tokens(memory, blanks.c_str());
+    REQUIRE(last_column.tokens.size() == 1);
+    CHECK(std::size_t{last_column.tokens[0].column} == size);
     const std::string word(size, 'x');
-    const token_list words = read_tokens(memory, word);
-    REQUIRE(words.tokens.size() == 1);
-    CHECK(words.tokens[0].spelling().size() == size);
+    const token_list longest = read_tokens(memory, word.c_str());
+    REQUIRE(longest.tokens.size() == 1);
+    CHECK(longest.tokens[0].spelling().size() == size);
 }
 
 TEST_CASE("source_tokens: macros are remembered, with what they stand for") {

@@ -8,7 +8,7 @@
 // ALLOCSCOPE_FAST_PATH   always inlined: the few lines that every allocation runs through
 // ALLOCSCOPE_INLINE      always inlined: a short function off that path, which compiles faster
 //                        inside its callers than by itself (docs/decisions/0011)
-// ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code
+// ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code, and compiled as RARE code
 // ALLOCSCOPE_HIDDEN      not visible outside the module: state must not be shared by accident, and
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
@@ -20,7 +20,7 @@
 //     COLD   -O0; as COOL, see below      names, judges, reports
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     MILD   -Og; -O as given, clang++    loops over debug information and sources
+//     MILD   as RARE                      loops over debug information and sources
 //     WARM   -O1; -O as given, clang++    the inmost of these; sums of windows, details of events
 //     HOT    -O as given                  what an allocation runs through
 //
@@ -53,7 +53,6 @@
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
 #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
-#define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -66,6 +65,8 @@
 #endif
 
 #if defined(__clang__)
+    #define ALLOCSCOPE_SLOW_PATH \
+        __attribute__((noinline, cold, minsize, visibility("hidden"))) inline
     #define ALLOCSCOPE_HOT_BEGIN                                                                \
         _Pragma(                                                                                \
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
@@ -79,8 +80,8 @@
         _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)") \
             ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
-    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_HOT_BEGIN
-    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_HOT_END
+    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_RARE_BEGIN
+    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_RARE_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
 #else
@@ -92,10 +93,13 @@
             _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
-        #define ALLOCSCOPE_COOL_BEGIN                                                              \
-            ALLOCSCOPE_PRIVATE_GRADE_BEGIN("Og", "no-var-tracking", "no-guess-branch-probability", \
-                                           "no-reorder-blocks", "no-compare-elim",                 \
-                                           "no-cprop-registers", "no-combine-stack-adjustments")
+        #define ALLOCSCOPE_PRIVATE_COOL                                                  \
+            "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
+                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
+        #define ALLOCSCOPE_SLOW_PATH                             \
+            __attribute__((noinline, cold, visibility("hidden"), \
+                           optimize(ALLOCSCOPE_PRIVATE_COOL))) inline
+        #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
@@ -106,6 +110,7 @@
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
+        #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN

@@ -40,7 +40,7 @@ namespace detail {
 constexpr std::uint32_t no_cohort = 0;
 
 // An epoch object to fill: a reclaimed one if there is one, otherwise a new one.
-inline epoch* make_epoch(thread_state& thread) noexcept {
+ALLOCSCOPE_SLOW_PATH epoch* make_epoch(thread_state& thread) noexcept {
     epoch* made = thread.returned_epochs.load(memory_order::acquire);
     while (made != nullptr &&
            !thread.returned_epochs.compare_exchange_weak(
@@ -81,7 +81,7 @@ inline epoch* present_epoch(thread_state& thread) noexcept {
 // Returns an unused cohort of this thread that has `parts` parts, or no_cohort when there is no
 // room. Cohorts with details have pages of their own, and no thread has a chunk of foreign deaths
 // for such a page: see count_death().
-inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
     const bool has_details = parts == detailed_cohort_parts;
     auto& returned = has_details  ? thread.returned_detailed
                      : parts == 1 ? thread.returned_cohorts
@@ -195,7 +195,7 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
 
 // The cohort of the present epoch for objects with this tag and without a stack; no_cohort when
 // there is no room.
-inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
     const site* const tagged = process.sites.intern(process.arena, hash_finish(tag),
                                                     thread.scratch.return_addresses, 0, tag);
@@ -204,7 +204,7 @@ inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noex
     return entry != nullptr ? entry->cohort : no_cohort;
 }
 
-inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept {
     plain_place& place = thread.plain[tag];
     if (place.cohort_id != no_cohort) return true;
     const std::uint32_t id = cohort_of_tag(thread, tag);
@@ -217,7 +217,7 @@ inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept
 // The cohort for objects without a stack that belong to one of the two families with hooks. Where
 // the windows want only numbers, both families are settled, and from then on the view of the thread
 // is straight.
-inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
     settle_plain_place(thread, tag);
     if (thread.mode == charge::numbers &&
         settle_plain_place(thread, allocation_tags::operator_new) &&
@@ -231,7 +231,8 @@ inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexc
 }
 
 // The cohort for objects with this tag whose stack is not wanted or not known.
-inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t cohort_without_stack(thread_state& thread,
+                                                        std::uint32_t tag) noexcept {
     if (tag <= allocation_tags::malloc_family) return plain_cohort(thread, tag);
     if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
         thread.epoch_serial != no_epoch) {

@@ -96,7 +96,7 @@ constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
 }
 
 // Counts a request of `bytes` bytes, and returns whether it fails.
-inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
     const std::uint64_t number = plan.number.load(memory_order::relaxed);
     bool fails = false;

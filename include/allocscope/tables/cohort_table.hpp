@@ -171,7 +171,7 @@ public:
     static constexpr std::uint32_t page_count = (1U << id_bits) / page_ids;
 
     // Returns false when there are no addresses for the table. May be called again after a failure.
-    bool prepare() noexcept {
+    ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (is_prepared_.load(memory_order::acquire)) return true;
         // Where addresses are limited, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
@@ -203,7 +203,7 @@ public:
 
     // Returns the id of the first of 64 fresh cohorts, or 0 when there is no room. Ids of the first
     // page are never given out, so that 0 can mean "none".
-    std::uint32_t add_page() noexcept {
+    ALLOCSCOPE_SLOW_PATH std::uint32_t add_page() noexcept {
         std::uint32_t page = next_page_.load(memory_order::relaxed);
         do {
             if (page >= reserved_pages_ || page >= limit.load(memory_order::relaxed)) return 0;

@@ -146,7 +146,7 @@ private:
         return nullptr;
     }
 
-    bucket* prepared_buckets() noexcept {
+    ALLOCSCOPE_SLOW_PATH bucket* prepared_buckets() noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets != nullptr) return buckets;
         void* pages = reserve_pages(bucket_count * sizeof(bucket));
@@ -159,8 +159,9 @@ private:
         return buckets;
     }
 
-    site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                    std::uint32_t frame_count, std::uint32_t tag) noexcept {
+    ALLOCSCOPE_SLOW_PATH site* make_site(page_arena& arena, std::uint64_t hash,
+                                         const std::uintptr_t* frames, std::uint32_t frame_count,
+                                         std::uint32_t tag) noexcept {
         if (size() >= limit.load(memory_order::relaxed)) return nullptr;
         const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
         auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
@@ -177,7 +178,7 @@ private:
         return fresh;
     }
 
-    bool index(page_arena& arena, const site* fresh) noexcept {
+    ALLOCSCOPE_SLOW_PATH bool index(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
         site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {

@@ -291,7 +291,7 @@ private:
     }
 
     // Called when a module was unloaded: other rules may hold now for return addresses in a chain.
-    ALLOCSCOPE_NOINLINE void forget_all(std::uint32_t generation) noexcept {
+    ALLOCSCOPE_SLOW_PATH void forget_all(std::uint32_t generation) noexcept {
         for (std::size_t i = 0; touched_bytes_.read() != 0 && i < entry_count; ++i) {
             auto& chain = *reinterpret_cast<remembered_chain*>(entries_ + i * stride_);
             if (chain.frame != 0) begin_change(chain);

@@ -354,7 +354,6 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
 #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
-#define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -367,6 +366,8 @@ ALLOCSCOPE_NAMESPACE_END
 #endif
 
 #if defined(__clang__)
+    #define ALLOCSCOPE_SLOW_PATH \
+        __attribute__((noinline, cold, minsize, visibility("hidden"))) inline
     #define ALLOCSCOPE_HOT_BEGIN                                                                \
         _Pragma(                                                                                \
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
@@ -380,8 +381,8 @@ ALLOCSCOPE_NAMESPACE_END
         _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)") \
             ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
-    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_HOT_BEGIN
-    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_HOT_END
+    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_RARE_BEGIN
+    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_RARE_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
 #else
@@ -393,10 +394,13 @@ ALLOCSCOPE_NAMESPACE_END
             _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
-        #define ALLOCSCOPE_COOL_BEGIN                                                              \
-            ALLOCSCOPE_PRIVATE_GRADE_BEGIN("Og", "no-var-tracking", "no-guess-branch-probability", \
-                                           "no-reorder-blocks", "no-compare-elim",                 \
-                                           "no-cprop-registers", "no-combine-stack-adjustments")
+        #define ALLOCSCOPE_PRIVATE_COOL                                                  \
+            "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
+                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
+        #define ALLOCSCOPE_SLOW_PATH                             \
+            __attribute__((noinline, cold, visibility("hidden"), \
+                           optimize(ALLOCSCOPE_PRIVATE_COOL))) inline
+        #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
@@ -407,6 +411,7 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
+        #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
@@ -4749,11 +4754,15 @@ ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
 ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
     return !(a == b);
 }
+// Most comparisons end at the first character, where a call of strlen() would be most of the work.
 ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
-    return a == text{b};
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] != b[i] || b[i] == '\0') return false;
+    }
+    return b[a.size()] == '\0';
 }
 ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
-    return !(a == text{b});
+    return !(a == b);
 }
 ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
@@ -6307,6 +6316,24 @@ ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count
     return begin;
 }
 
+// The same for questions whose answers are mostly close to the answer before, which is in `last`.
+// It takes a few steps then, and otherwise twice as many as partition_point().
+template <class T, class IsBefore>
+ALLOCSCOPE_INLINE std::size_t partition_point_near(std::size_t& last, const T* values,
+                                                   std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = last < count ? last : count;
+    std::size_t end = begin;
+    for (std::size_t step = 1; begin > 0 && !is_before(values[begin - 1]); step *= 2) {
+        end = begin - 1;
+        begin = step < end ? end - step : 0;
+    }
+    for (std::size_t step = 1; end < count && is_before(values[end]); step *= 2) {
+        begin = end + 1;
+        end = step < count - begin ? begin + step : count;
+    }
+    return last = begin + partition_point(values + begin, end - begin, is_before);
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_MILD_END
@@ -6476,14 +6503,14 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
 // Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t wanted = 16;
-    while (wanted < entries * 2) wanted *= 2;
+    while (wanted * 2 < entries * 3) wanted *= 2;
     if (wanted > in.count) make_slots(in, wanted);
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
 // Adds an entry that is not there yet; it is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
-    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
+    if ((in.entries.size + 1) * 3 > in.count * 2) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
     put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
     return entry;
@@ -6633,7 +6660,7 @@ private:
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
-    mutable std::size_t found_last_ = 0;  // neighbouring addresses often follow each other
+    mutable std::size_t found_last_ = 0;  // an answer of partition_point_near()
     bool is_sorted_ = true;
 };
 
@@ -6675,18 +6702,9 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const address_range* const all = ranges_.data();
-    const std::size_t count = ranges_.size();
-    std::size_t behind = found_last_;
-    for (int i = 0; i < 3 && behind < count && all[behind].low <= address; ++i) ++behind;
-    for (int i = 0; i < 3 && behind > 0 && all[behind - 1].low > address; ++i) --behind;
-    const bool is_found = (behind == count || all[behind].low > address) &&
-                          (behind == 0 || all[behind - 1].low <= address);
-    if (!is_found) {
-        behind = partition_point(all, count,
-                                 [&](const address_range& range) { return range.low <= address; });
-    }
-    found_last_ = behind;
+    const std::size_t behind =
+        partition_point_near(found_last_, ranges_.data(), ranges_.size(),
+                             [&](const address_range& range) { return range.low <= address; });
     return walk{address, behind, 0};
 }
 
@@ -10078,7 +10096,7 @@ private:
         return nullptr;
     }
 
-    bucket* prepared_buckets() noexcept {
+    ALLOCSCOPE_SLOW_PATH bucket* prepared_buckets() noexcept {
         bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets != nullptr) return buckets;
         void* pages = reserve_pages(bucket_count * sizeof(bucket));
@@ -10091,8 +10109,9 @@ private:
         return buckets;
     }
 
-    site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                    std::uint32_t frame_count, std::uint32_t tag) noexcept {
+    ALLOCSCOPE_SLOW_PATH site* make_site(page_arena& arena, std::uint64_t hash,
+                                         const std::uintptr_t* frames, std::uint32_t frame_count,
+                                         std::uint32_t tag) noexcept {
         if (size() >= limit.load(memory_order::relaxed)) return nullptr;
         const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
         auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
@@ -10109,7 +10128,7 @@ private:
         return fresh;
     }
 
-    bool index(page_arena& arena, const site* fresh) noexcept {
+    ALLOCSCOPE_SLOW_PATH bool index(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
         site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {
@@ -10327,7 +10346,7 @@ public:
     static constexpr std::uint32_t page_count = (1U << id_bits) / page_ids;
 
     // Returns false when there are no addresses for the table. May be called again after a failure.
-    bool prepare() noexcept {
+    ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (is_prepared_.load(memory_order::acquire)) return true;
         // Where addresses are limited, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
@@ -10359,7 +10378,7 @@ public:
 
     // Returns the id of the first of 64 fresh cohorts, or 0 when there is no room. Ids of the first
     // page are never given out, so that 0 can mean "none".
-    std::uint32_t add_page() noexcept {
+    ALLOCSCOPE_SLOW_PATH std::uint32_t add_page() noexcept {
         std::uint32_t page = next_page_.load(memory_order::relaxed);
         do {
             if (page >= reserved_pages_ || page >= limit.load(memory_order::relaxed)) return 0;
@@ -12805,7 +12824,7 @@ private:
     }
 
     // Called when a module was unloaded: other rules may hold now for return addresses in a chain.
-    ALLOCSCOPE_NOINLINE void forget_all(std::uint32_t generation) noexcept {
+    ALLOCSCOPE_SLOW_PATH void forget_all(std::uint32_t generation) noexcept {
         for (std::size_t i = 0; touched_bytes_.read() != 0 && i < entry_count; ++i) {
             auto& chain = *reinterpret_cast<remembered_chain*>(entries_ + i * stride_);
             if (chain.frame != 0) begin_change(chain);
@@ -15024,7 +15043,7 @@ constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
 }
 
 // Counts a request of `bytes` bytes, and returns whether it fails.
-inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
     const std::uint64_t number = plan.number.load(memory_order::relaxed);
     bool fails = false;
@@ -15415,7 +15434,7 @@ namespace detail {
 constexpr std::uint32_t no_cohort = 0;
 
 // An epoch object to fill: a reclaimed one if there is one, otherwise a new one.
-inline epoch* make_epoch(thread_state& thread) noexcept {
+ALLOCSCOPE_SLOW_PATH epoch* make_epoch(thread_state& thread) noexcept {
     epoch* made = thread.returned_epochs.load(memory_order::acquire);
     while (made != nullptr &&
            !thread.returned_epochs.compare_exchange_weak(
@@ -15456,7 +15475,7 @@ inline epoch* present_epoch(thread_state& thread) noexcept {
 // Returns an unused cohort of this thread that has `parts` parts, or no_cohort when there is no
 // room. Cohorts with details have pages of their own, and no thread has a chunk of foreign deaths
 // for such a page: see count_death().
-inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
     const bool has_details = parts == detailed_cohort_parts;
     auto& returned = has_details  ? thread.returned_detailed
                      : parts == 1 ? thread.returned_cohorts
@@ -15570,7 +15589,7 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
 
 // The cohort of the present epoch for objects with this tag and without a stack; no_cohort when
 // there is no room.
-inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
     const site* const tagged = process.sites.intern(process.arena, hash_finish(tag),
                                                     thread.scratch.return_addresses, 0, tag);
@@ -15579,7 +15598,7 @@ inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noex
     return entry != nullptr ? entry->cohort : no_cohort;
 }
 
-inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept {
     plain_place& place = thread.plain[tag];
     if (place.cohort_id != no_cohort) return true;
     const std::uint32_t id = cohort_of_tag(thread, tag);
@@ -15592,7 +15611,7 @@ inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept
 // The cohort for objects without a stack that belong to one of the two families with hooks. Where
 // the windows want only numbers, both families are settled, and from then on the view of the thread
 // is straight.
-inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
     settle_plain_place(thread, tag);
     if (thread.mode == charge::numbers &&
         settle_plain_place(thread, allocation_tags::operator_new) &&
@@ -15606,7 +15625,8 @@ inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexc
 }
 
 // The cohort for objects with this tag whose stack is not wanted or not known.
-inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint32_t cohort_without_stack(thread_state& thread,
+                                                        std::uint32_t tag) noexcept {
     if (tag <= allocation_tags::malloc_family) return plain_cohort(thread, tag);
     if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
         thread.epoch_serial != no_epoch) {
@@ -21409,8 +21429,8 @@ struct code_frame {
     text file;          // with its directory, as the debug information has it; "" unknown
     int line = 0;       // 0: unknown
     int column = 0;
-    bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    bool is_inlined = false;
     // True: the compiler gave the call no line, and this is a line close to it.
     bool is_nearby = false;
     // True: the only known line is the library's, and it is left out because readers would take it
@@ -22169,7 +22189,8 @@ public:
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
-        std::uint64_t address = 0;  // of the first row
+        std::uint64_t address = 0;    // of the first row
+        std::size_t* last = nullptr;  // an answer of partition_point_near()
 
         std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
         // The last of the rows at or before the address; null: none.
@@ -22227,6 +22248,7 @@ private:
     list<row> rows_;
     list<span> spans_;
     address_ranges sequences_;
+    mutable std::size_t found_last_ = 0;  // within a sequence
 };
 
 ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug_unit& unit)
@@ -22275,16 +22297,16 @@ ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
     const address_range* sequence = sequences_.find(address);
     if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address};
+    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address, &found_last_};
 }
 
 ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
     std::uint64_t wanted) const noexcept {
-    if (wanted < address) return nullptr;
+    if (begin == end || wanted < address) return nullptr;
     const std::uint64_t distance = wanted - address;
     const std::size_t behind =
-        partition_point(begin, static_cast<std::size_t>(end - begin),
-                        [&](const row& each) { return each.distance <= distance; });
+        partition_point_near(*last, begin, static_cast<std::size_t>(end - begin),
+                             [&](const row& each) { return each.distance <= distance; });
     return behind == 0 ? nullptr : begin + behind - 1;
 }
 
@@ -22602,6 +22624,9 @@ public:
           rows_(lines.sequence_of(address)),
           at_(rows_.last_before(address)) {}
 
+    // The row of the address; null: none.
+    ALLOCSCOPE_INLINE const line_table::row* row() const noexcept { return at_; }
+
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
     // do not count. 0: there is none.
@@ -22667,7 +22692,7 @@ private:
     const inlined_calls& calls_;
     const address_range& function_;
     const line_table::row_range rows_;  // the sequence that holds the address
-    const line_table::row* const at_;   // the row of the address; null: none
+    const line_table::row* const at_;
 };
 
 }  // namespace symbolize
@@ -23361,20 +23386,22 @@ private:
         location.frames.push_back(frame);
     }
 
+    void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
+        frame.file = lines.path_of(row.file, texts_);
+        frame.line = as_line(row.line);
+        frame.column = as_line(row.column);
+    }
+
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
         debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
-        const line_table::row* row = lines.find(address);
         const described_function function = function_in(unit, address);
-        if (row == nullptr && function.range == nullptr) return;
         code_frame frame;
-        if (row != nullptr) {
-            frame.file = lines.path_of(row->file, texts_);
-            frame.line = as_line(row->line);
-            frame.column = as_line(row->column);
-        }
         if (function.range == nullptr) {
+            const line_table::row* const row = lines.find(address);
+            if (row == nullptr) return;
+            set_place(frame, lines, *row);
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
             // be taken for a line of the function that the symbol names. In other units, the line
             // is the function's: clang -g1 leaves out functions without inlined calls.
@@ -23388,6 +23415,7 @@ private:
         }
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);
@@ -24252,10 +24280,18 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
+// The largest source file that is read: 21 bits hold a column or a length in it, 22 a line.
+constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024 - 1;
+
+// 16 bytes, because a hundred thousand lines have a million tokens.
 struct source_token {
-    text spelling;  // a word, a number, a literal, or a sign ("::" and "->" are one)
-    int line;
-    int column;
+    const char* begin;
+    std::uint64_t line : 22;
+    std::uint64_t column : 21;
+    std::uint64_t length : 21;
+
+    // A word, a number, a literal, or a sign ("::" and "->" are one).
+    ALLOCSCOPE_INLINE text spelling() const noexcept { return text{begin, length}; }
 };
 
 // A `#define`, or an `#undef`, of this file.
@@ -24312,7 +24348,8 @@ private:
 
     void token(char c) {
         const std::size_t begin = at_;
-        source_token found{{}, line_, static_cast<int>(begin - line_begin_) + 1};
+        source_token found{source_.data() + begin, line_ & 0x3fffffU,
+                           (begin - line_begin_ + 1) & 0x1fffffU, 0};
         if (c == '"' || c == '\'') {
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
@@ -24326,7 +24363,7 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
-        found.spelling = source_.substr(begin, at_ - begin);
+        found.length = (at_ - begin) & 0x1fffffU;
         result_.tokens.push_back(found);
     }
 
@@ -24452,7 +24489,7 @@ private:
     text source_;
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
-    int line_ = 1;
+    unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     token_list result_;
@@ -24472,7 +24509,7 @@ namespace symbolize {
 
 // "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
-    return at < tokens.size() ? tokens[at].spelling : text{};
+    return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
 // The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
@@ -24484,10 +24521,10 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
     return at + 1;
 }
 
-// Index of the first token at or after a line and column.
-ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
-                                             int column) noexcept {
-    return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {
+// Index of the first token at or after a line and column; `last` has the answer before.
+ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
+                                             std::size_t& last) noexcept {
+    return partition_point_near(last, tokens.data(), tokens.size(), [&](const source_token& token) {
         return token.line < line || (token.line == line && token.column < column);
     });
 }
@@ -24503,7 +24540,7 @@ ALLOCSCOPE_MILD_END
 #ifndef ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 #define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -24515,16 +24552,16 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     partners.resize(tokens.size());
     list<std::uint32_t> open{memory};
     for (std::uint32_t i = 0; i < tokens.size(); ++i) {
-        const char c = tokens[i].spelling.size() == 1 ? tokens[i].spelling[0] : ' ';
+        const char c = tokens[i].spelling().size() == 1 ? tokens[i].spelling()[0] : ' ';
         if (c == '(' || c == '[' || c == '{') open.push_back(i);
         if ((c != ')' && c != ']' && c != '}') || open.empty()) continue;
         const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-        if (tokens[open.back()].spelling[0] == opening) {
+        if (tokens[open.back()].spelling()[0] == opening) {
             partners[open.back()] = i;
             partners[i] = open.back();
             open.pop_back();
         } else if (c == '}') {  // a macro has half a bracket: start again after the brace
-            while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
+            while (!open.empty() && tokens[open.back()].spelling()[0] != '{') open.pop_back();
             if (!open.empty()) open.pop_back();
         }
     }
@@ -24583,7 +24620,7 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
     int depth = 0;
     const std::size_t first = at;
     while (at < tokens_.size() && at - first < far_away) {
-        const text token = tokens_[at].spelling;
+        const text token = tokens_[at].spelling();
         const char c = token.size() == 1 ? token[0] : ' ';
         if (c == ';' || c == '{' || c == '}') return 0;
         if (c == '<') ++depth;
@@ -24599,7 +24636,7 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
@@ -25126,8 +25163,8 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point(expressions_.data(), expressions_.size(),
-                               [&](const new_expression& each) { return each.begin < token; });
+        return partition_point_near(last_first_, expressions_.data(), expressions_.size(),
+                                    [&](const new_expression& each) { return each.begin < token; });
     }
 
     // The first expression that begins or ends with the token; null if there is none.
@@ -25135,8 +25172,8 @@ public:
         const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +
-            partition_point(ends_.data(), ends_.size(),
-                            [&](const expression_end& each) { return each.token < token; });
+            partition_point_near(last_end_, ends_.data(), ends_.size(),
+                                 [&](const expression_end& each) { return each.token < token; });
         const new_expression* first =
             ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
         const bool begins = begun != expressions_.end() && begun->begin == token;
@@ -25233,7 +25270,7 @@ public:
 
     // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
-        return token_behind(tokens(), line, column);
+        return token_behind(tokens(), line, column, last_token_);
     }
 
     // The token at a line and column; null: none begins there.
@@ -25499,6 +25536,11 @@ private:
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
+
+    // Answers of partition_point_near().
+    mutable std::size_t last_token_ = 0;
+    mutable std::size_t last_first_ = 0;
+    mutable std::size_t last_end_ = 0;
 };
 
 }  // namespace symbolize
@@ -25898,7 +25940,7 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
+    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
 }
 
 }  // namespace symbolize
@@ -26321,7 +26363,6 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
 // Where a file of the debug information is, according to `folders`, the value of
@@ -26347,19 +26388,23 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null if the file cannot be read, is not a regular file, is larger than 2 MiB, or was changed
+    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
     // after `built_ns` (0: unknown).
     const source_outline* find(text path, std::uint64_t built_ns = 0) {
-        const source_file* file = files_.find(path);
-        if (file == nullptr) {
-            if (files_.size() >= max_source_files) return nullptr;
-            const text kept = copy_of(memory_, path);
-            const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
-            const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
-            const source_file made = read(moved.data());
-            file = &(files_[kept] = made);
+        // Most questions are about the file of the question before.
+        if (path != last_.path) {
+            const source_file* file = files_.find(path);
+            if (file == nullptr) {
+                if (files_.size() >= max_source_files) return nullptr;
+                const text kept = copy_of(memory_, path);
+                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+                const source_file made = read(kept, moved.data());
+                file = &(files_[kept] = made);
+            }
+            last_ = *file;
         }
-        return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
+        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
     // By the token of a constructor: the brace that opens its class, if only an initialiser of a
@@ -26370,27 +26415,30 @@ public:
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
         implied_ = table<const void*, std::size_t>{memory_};
+        last_ = {};
         memory_.release();
     }
 
 private:
     struct source_file {
+        text path;
         const source_outline* outline = nullptr;
         std::uint64_t changed_ns = 0;
     };
 
-    source_file read(const char* path) {
+    source_file read(text asked, const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return {};
+        if (!file.is_open() || size > max_source_bytes) return {asked};
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return {memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
+        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
     }
 
     arena memory_;
     table<text, source_file> files_;
     table<const void*, std::size_t> implied_;
+    source_file last_;
 };
 
 }  // namespace symbolize
@@ -27709,7 +27757,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1U : 0U;
+    for (const source_token& token : made.tokens()) count += token.spelling() == "new" ? 1U : 0U;
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};

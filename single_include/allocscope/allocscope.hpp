@@ -7691,6 +7691,14 @@ namespace detail {
 // The least size that the hooks ask the allocator for, so that no two blocks share a slot.
 constexpr std::size_t smallest_block_bytes = 24;
 
+// The maps have no place for addresses from 2^47 on. The kernel hands such addresses out only on
+// request, but what a pool calls an address may be any number.
+constexpr std::uint32_t address_bits = 47;
+
+constexpr bool is_too_high(std::uintptr_t address) noexcept {
+    return (address >> address_bits) != 0;
+}
+
 struct live_object {
     std::uintptr_t address = 0;
     std::uint32_t cohort = 0;
@@ -7820,7 +7828,6 @@ public:
 
 private:
     static constexpr std::uint32_t region_shift = 26;
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
     // One more slot: a huge block that begins in the last granule keeps its size there.
@@ -8836,6 +8843,7 @@ enum class loss_reason : std::uint32_t {
     torn_sums,             // _Fork() or the end of the process while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
     operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
+    address_too_high,      // the tables end at 2^47: the object is not counted
     count
 };
 
@@ -13384,7 +13392,7 @@ public:
     ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
                                    Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
-        if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
+        if (buckets == nullptr || is_too_high(address)) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
         for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
@@ -13397,12 +13405,11 @@ public:
         return found;
     }
 
-    // Adds a record. Returns false when there is no memory for it, or when this machine has no such
-    // address.
+    // Adds a record. Returns false when there is no memory for it, or when the address is too high.
     bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
              std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
         bucket* const buckets = prepared_buckets();
-        if (buckets == nullptr || (address >> address_bits) != 0) return false;
+        if (buckets == nullptr || is_too_high(address)) return false;
         bucket& place = buckets[index_of(address)];
         const std::uint64_t key = key_of(address, session);
         cell* free = take_cell(place.load(memory_order::acquire), key, session);
@@ -13461,7 +13468,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::uint32_t stretch_shift = 6;  // 64 bytes of heap have one bucket
     static constexpr std::uint32_t tag_shift = live_object_map::cohort_bits;
     static constexpr std::uint32_t depth_shift = tag_shift + 16;
@@ -14637,10 +14643,11 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     // For the values of the first 32 keys the C library has room. For that of a later key it
     // allocates some, which is charged to no window.
     constexpr pthread_key_t keys_with_room = 32;
-    state->pause_depth = process.thread_key >= keys_with_room ? 1 : 0;
+    const std::uint32_t pauses = process.thread_key >= keys_with_room ? 1 : 0;
+    state->pause_depth += pauses;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
-    state->pause_depth = 0;
+    state->pause_depth -= pauses;
     state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), memory_order::release);
@@ -15885,10 +15892,21 @@ ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
+// Called for an object that gets no record: neither `block` nor the tables have a place for it.
+ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block) noexcept {
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block))
+                    ? loss_reason::address_too_high
+                    : loss_reason::no_memory_for_record);
+}
+
 // Called for a sample that gets no record. Counts the objects that it stands for as lost.
-ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
-    thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block))
+                    ? loss_reason::address_too_high
+                    : loss_reason::sample_not_recorded,
+                whole_number(objects + 0.5));
 }
 
 // Counts the death of a sample whose record has been removed.
@@ -15941,7 +15959,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     }
     const std::uint32_t id = find_cohort<Tag>(thread, frame);
     if (slot == nullptr || id == no_cohort) {
-        lose_sample(thread, bytes);
+        lose_sample(thread, block, bytes);
         return;
     }
     sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),
@@ -16140,7 +16158,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
         replace_record(thread, slot);
     }
     if (slot == nullptr || id == no_cohort) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block);
         leave(thread);
         return block;
     }
@@ -16360,7 +16378,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
     if (may_be_sample(block)) {
         put_sample<Tag>(*thread, block, bytes, frame);
     } else {  // there was no memory for a block at a page
-        lose_sample(*thread, bytes);
+        lose_sample(*thread, block, bytes);
     }
     leave(*thread);
 }
@@ -16484,7 +16502,7 @@ ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std:
         if (may_be_sample(block)) {
             put_sample<allocation_tags::malloc_family>(*thread, block, bytes, frame);
         } else {  // there was no memory for a block at a page
-            lose_sample(*thread, bytes);
+            lose_sample(*thread, block, bytes);
         }
         leave(*thread);
     } else {
@@ -31229,6 +31247,8 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::operators_of_others:
             return "allocators have an operator new of their own, and calls of it could not be"
                    " changed: objects for which it does not call malloc may be missing";
+        case loss_reason::address_too_high:
+            return "allocations were not recorded: their addresses are not below 2^47";
         case loss_reason::count:
             break;
     }
@@ -31995,12 +32015,12 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         if (is_put) {
             count_sample_birth(thread, id, bytes);
         } else {
-            lose_sample(thread, bytes);
+            lose_sample(thread, block, bytes);
         }
         return;
     }
     if (!is_put) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block);
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);
@@ -33219,9 +33239,10 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
 // Events of this session that are in no number, so that a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
-    const loss_reason in_no_number[] = {
-        loss_reason::no_memory_for_record, loss_reason::too_deeply_nested,
-        loss_reason::no_memory_for_thread, loss_reason::hook_abandoned};
+    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
+                                        loss_reason::too_deeply_nested,
+                                        loss_reason::no_memory_for_thread,
+                                        loss_reason::hook_abandoned, loss_reason::address_too_high};
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
         sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
@@ -44530,6 +44551,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "library_not_ready";
         case loss_reason::operators_of_others:
             return "operators_of_others";
+        case loss_reason::address_too_high:
+            return "address_too_high";
         case loss_reason::count:
             break;
     }

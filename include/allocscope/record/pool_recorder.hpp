@@ -95,12 +95,12 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         if (is_put) {
             count_sample_birth(thread, id, bytes);
         } else {
-            lose_sample(thread, bytes);
+            lose_sample(thread, block, bytes);
         }
         return;
     }
     if (!is_put) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block);
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);

@@ -47,6 +47,14 @@ namespace detail {
 // The least size that the hooks ask the allocator for, so that no two blocks share a slot.
 constexpr std::size_t smallest_block_bytes = 24;
 
+// The maps have no place for addresses from 2^47 on. The kernel hands such addresses out only on
+// request, but what a pool calls an address may be any number.
+constexpr std::uint32_t address_bits = 47;
+
+constexpr bool is_too_high(std::uintptr_t address) noexcept {
+    return (address >> address_bits) != 0;
+}
+
 struct live_object {
     std::uintptr_t address = 0;
     std::uint32_t cohort = 0;
@@ -176,7 +184,6 @@ public:
 
 private:
     static constexpr std::uint32_t region_shift = 26;
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
     // One more slot: a huge block that begins in the last granule keeps its size there.

@@ -68,7 +68,7 @@ public:
     ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
                                    Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
-        if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
+        if (buckets == nullptr || is_too_high(address)) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
         for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
@@ -81,12 +81,11 @@ public:
         return found;
     }
 
-    // Adds a record. Returns false when there is no memory for it, or when this machine has no such
-    // address.
+    // Adds a record. Returns false when there is no memory for it, or when the address is too high.
     bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
              std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
         bucket* const buckets = prepared_buckets();
-        if (buckets == nullptr || (address >> address_bits) != 0) return false;
+        if (buckets == nullptr || is_too_high(address)) return false;
         bucket& place = buckets[index_of(address)];
         const std::uint64_t key = key_of(address, session);
         cell* free = take_cell(place.load(memory_order::acquire), key, session);
@@ -145,7 +144,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::uint32_t stretch_shift = 6;  // 64 bytes of heap have one bucket
     static constexpr std::uint32_t tag_shift = live_object_map::cohort_bits;
     static constexpr std::uint32_t depth_shift = tag_shift + 16;

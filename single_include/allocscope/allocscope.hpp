@@ -19412,7 +19412,6 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cxxabi.h>
-#include <sys/uio.h>
 
 // name_brackets.hpp - skips words, brackets and operators in demangled names.
 
@@ -23541,6 +23540,71 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// loader_lock.hpp - whether a lock of the loader belongs to a thread that does not exist.
+
+#ifndef ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
+#define ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// Whether these words are a recursive mutex that is held by a thread which is gone. Memory that is
+// no mutex does not look like one: all ten words of a mutex have few values.
+inline bool is_held_by_nobody(const pthread_mutex_t& words) noexcept {
+    const auto read = [](const auto& word) noexcept {
+        return static_cast<std::int32_t>(__atomic_load_n(&word, __ATOMIC_RELAXED));
+    };
+    const auto& mutex = words.__data;
+    if (read(mutex.__kind) != PTHREAD_MUTEX_RECURSIVE_NP || read(mutex.__nusers) != 1) return false;
+    const std::int32_t lock = read(mutex.__lock);  // 2: with threads that wait
+    const std::int32_t holder = read(mutex.__owner);
+    return (lock == 1 || lock == 2) && read(mutex.__count) > 0 && holder > 0 &&
+           mutex.__spins == 0 && mutex.__list.__prev == nullptr && mutex.__list.__next == nullptr &&
+           is_thread_gone(holder);
+}
+
+// True in a child in which dl_iterate_phdr would wait for ever. No module is loaded or unloaded
+// there any more, because dlopen and dlclose wait, too. In a static program always false.
+ALLOCSCOPE_SLOW_PATH bool is_loader_lock_lost() noexcept {
+    const std::uintptr_t loader = _r_debug.r_ldbase;
+    if (loader == 0) return false;
+    const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(loader);
+    const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(loader + header.e_phoff);
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        if (segments[i].p_type != PT_LOAD || (segments[i].p_flags & PF_W) == 0) continue;
+        constexpr std::uintptr_t step = alignof(pthread_mutex_t);
+        const std::uintptr_t begin = loader + segments[i].p_vaddr;
+        const std::uintptr_t end = begin + segments[i].p_memsz;
+        for (std::uintptr_t at = (begin + step - 1) & ~(step - 1);
+             at + sizeof(pthread_mutex_t) <= end; at += step) {
+            if (is_held_by_nobody(*reinterpret_cast<const pthread_mutex_t*>(at))) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <sys/uio.h>
+
 // loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
 
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
@@ -23554,6 +23618,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
+    bool is_known = false;
     ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
@@ -23635,16 +23700,19 @@ template <class Visitor>
 ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
-    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
+    if (!is_loader_lock_lost())
+        ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
 ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
     module_generation now;
+    if (is_loader_lock_lost()) return now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
             auto& generation = *static_cast<module_generation*>(answer);
             generation.loads = info->dlpi_adds;
             generation.unloads = info->dlpi_subs;
+            generation.is_known = true;
             return 1;  // every module carries the same two numbers
         },
         &now);
@@ -23658,6 +23726,7 @@ ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
         (*static_cast<const Work*>(given))();
         return 1;  // once
     };
+    if (is_loader_lock_lost()) return work();
     ::dl_iterate_phdr(run, const_cast<Work*>(&work));
 }
 
@@ -23753,7 +23822,10 @@ public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
     ALLOCSCOPE_INLINE bool is_current() const {
-        return is_read_ && generation_.equals(detail::current_module_generation());
+        if (!is_read_) return false;
+        const detail::module_generation now = detail::current_module_generation();
+        // Where the loader can no longer be asked, no module comes or goes any more.
+        return !now.is_known || generation_.equals(now);
     }
 
     // The previous result of modules() stays valid until the next call of this.
@@ -34933,9 +35005,11 @@ public:
         const std::uint64_t here = own_process();
         thread_wait waiting;
         while (enter(here)) {
-            is_granted_ = !is_another_forking(walks_now.forking.load(), here);
+            const bool is_lost = is_loader_lock_lost();
+            is_granted_ = !is_lost && !is_another_forking(walks_now.forking.load(), here);
             if (is_granted_) return;
             leave();
+            if (is_lost) return;
             waiting.once();
         }
     }
@@ -35351,8 +35425,10 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
     prepare_walks_for_forks();
     if (!walk_permit{}.is_granted()) {
-        return "a lock of the loader belongs to a thread of the parent: this process was forked by"
-               " other means than fork(), while that thread attached or detached hooks";
+        return "a lock of the loader belongs to a thread of the parent: this process was forked "
+               "while"
+               " that thread was in dlopen() or dlclose(), or, by other means than fork(), while it"
+               " attached or detached hooks";
     }
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"

@@ -7692,11 +7692,13 @@ namespace detail {
 constexpr std::size_t smallest_block_bytes = 24;
 
 // The maps have no place for addresses from 2^47 on. The kernel hands such addresses out only on
-// request, but what a pool calls an address may be any number.
+// request, but what a pool calls an address or a size may be any number.
 constexpr std::uint32_t address_bits = 47;
 
-constexpr bool is_too_high(std::uintptr_t address) noexcept {
-    return (address >> address_bits) != 0;
+// Whether an object lies there, or reaches that far.
+constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noexcept {
+    constexpr std::uintptr_t end = std::uintptr_t{1} << address_bits;
+    return address >= end || bytes > end - address;
 }
 
 struct live_object {
@@ -13191,7 +13193,10 @@ public:
             return known->number;
         }
         const std::uint32_t own = add(family, family_length, "", 0, 0);
-        if (own == 0) return other_pools;
+        if (own == 0) {
+            has_refused_any_.store(true, memory_order::relaxed);
+            return other_pools;
+        }
         if (type_length == 0) return own;
         const std::uint32_t typed = add(family, family_length, type, type_length, own);
         return typed == 0 ? own : typed;
@@ -13216,6 +13221,10 @@ public:
         const char* const own = family_of(number);
         const std::size_t length = length_of_cut(family, longest_family);
         return std::strncmp(own, family, length) == 0 && own[length] == '\0';
+    }
+    // Whether objects of pools with names may be in other_pools.
+    ALLOCSCOPE_INLINE bool has_refused_any() const noexcept {
+        return has_refused_any_.load(memory_order::relaxed);
     }
     // False: all that was ever allocated belongs to operator new.
     ALLOCSCOPE_INLINE bool has_families() const noexcept {
@@ -13343,6 +13352,7 @@ private:
 
     atomic<tables*> tables_{nullptr};
     atomic<bool> has_malloc_{false};
+    atomic<bool> has_refused_any_{false};
     atomic<std::uint32_t> next_number_{first_pool};
     page_arena texts_;
 };
@@ -15892,9 +15902,10 @@ ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
-// Called for an object that gets no record: neither `block` nor the tables have a place for it.
-ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block) noexcept {
-    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block))
+// Called for an object that gets no record.
+ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
                     ? loss_reason::address_too_high
                     : loss_reason::no_memory_for_record);
 }
@@ -15903,7 +15914,7 @@ ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block) n
 ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                                       std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
-    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block))
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
                     ? loss_reason::address_too_high
                     : loss_reason::sample_not_recorded,
                 whole_number(objects + 0.5));
@@ -16158,7 +16169,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
         replace_record(thread, slot);
     }
     if (slot == nullptr || id == no_cohort) {
-        lose_object(thread, block);
+        lose_object(thread, block, bytes);
         leave(thread);
         return block;
     }
@@ -32040,8 +32051,13 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
-        return process.tags.is_of_family(tag, pool);
+    pool_cell* const named = process.pools.newest(
+        address, thread.session,
+        [pool](std::uint32_t tag) { return process.tags.is_of_family(tag, pool); });
+    if (named != nullptr || !process.tags.has_refused_any()) return named;
+    // There may have been no room for the pool's name when the object was born.
+    return process.pools.newest(address, thread.session, [](std::uint32_t tag) {
+        return tag == allocation_tags::other_pools;
     });
 }
 
@@ -32081,8 +32097,9 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
     const pool_cell* const below = find_pool_object(thread, block, nullptr);
     const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
     const std::uint32_t id = cohort_of_pool(thread, tag, frame);
-    const bool is_put = id != no_cohort && process.pools.put(process.arena, address, thread.session,
-                                                             id, tag, depth, bytes);
+    const bool is_put =
+        id != no_cohort && !is_too_high(address, bytes) &&
+        process.pools.put(process.arena, address, thread.session, id, tag, depth, bytes);
     if (thread.mode == charge::samples) {
         if (is_put) {
             count_sample_birth(thread, id, bytes);
@@ -32092,7 +32109,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         return;
     }
     if (!is_put) {
-        lose_object(thread, block);
+        lose_object(thread, block, bytes);
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -53,6 +54,18 @@ TEST_CASE("a pool: an address that is too high for the tables is a loss that say
         CHECK(lost(seen, "2^47") == 2);
         CHECK(lost(seen, "refused") == 0);
         CHECK(seen.info().totals.allocations == 0);
+    }
+    SUBCASE("a size that reaches that far") {
+        const std::uint64_t before = lost(allocscope::scope{"earlier"}.stats(), "2^47");
+        const allocscope::scope window{"pool"};
+        report_allocation(memory, SIZE_MAX, "device");
+        report_allocation(memory, std::uint64_t{1} << 47U, "device");
+        report_allocation(memory, 100, "device");
+        report_resize(memory, SIZE_MAX - 7, "device");
+        CHECK(lost(window.stats(), "2^47") == before + 3);
+        CHECK(window.counts().allocations == 1);
+        CHECK(window.counts().frees == 1);
+        CHECK(window.counts().peak_bytes == 100);
     }
     SUBCASE("sampled") {
         const std::uint64_t before = lost(allocscope::scope{"earlier"}.stats(), "2^47");

@@ -48,8 +48,13 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
-        return process.tags.is_of_family(tag, pool);
+    pool_cell* const named = process.pools.newest(
+        address, thread.session,
+        [pool](std::uint32_t tag) { return process.tags.is_of_family(tag, pool); });
+    if (named != nullptr || !process.tags.has_refused_any()) return named;
+    // There may have been no room for the pool's name when the object was born.
+    return process.pools.newest(address, thread.session, [](std::uint32_t tag) {
+        return tag == allocation_tags::other_pools;
     });
 }
 
@@ -89,8 +94,9 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
     const pool_cell* const below = find_pool_object(thread, block, nullptr);
     const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
     const std::uint32_t id = cohort_of_pool(thread, tag, frame);
-    const bool is_put = id != no_cohort && process.pools.put(process.arena, address, thread.session,
-                                                             id, tag, depth, bytes);
+    const bool is_put =
+        id != no_cohort && !is_too_high(address, bytes) &&
+        process.pools.put(process.arena, address, thread.session, id, tag, depth, bytes);
     if (thread.mode == charge::samples) {
         if (is_put) {
             count_sample_birth(thread, id, bytes);
@@ -100,7 +106,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         return;
     }
     if (!is_put) {
-        lose_object(thread, block);
+        lose_object(thread, block, bytes);
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);

@@ -57,9 +57,10 @@ ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
-// Called for an object that gets no record: neither `block` nor the tables have a place for it.
-ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block) noexcept {
-    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block))
+// Called for an object that gets no record.
+ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
                     ? loss_reason::address_too_high
                     : loss_reason::no_memory_for_record);
 }
@@ -68,7 +69,7 @@ ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block) n
 ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                                       std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
-    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block))
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
                     ? loss_reason::address_too_high
                     : loss_reason::sample_not_recorded,
                 whole_number(objects + 0.5));

@@ -48,11 +48,13 @@ namespace detail {
 constexpr std::size_t smallest_block_bytes = 24;
 
 // The maps have no place for addresses from 2^47 on. The kernel hands such addresses out only on
-// request, but what a pool calls an address may be any number.
+// request, but what a pool calls an address or a size may be any number.
 constexpr std::uint32_t address_bits = 47;
 
-constexpr bool is_too_high(std::uintptr_t address) noexcept {
-    return (address >> address_bits) != 0;
+// Whether an object lies there, or reaches that far.
+constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noexcept {
+    constexpr std::uintptr_t end = std::uintptr_t{1} << address_bits;
+    return address >= end || bytes > end - address;
 }
 
 struct live_object {

@@ -13376,7 +13376,7 @@ class pool_object_map {
 public:
     struct cell {
         atomic<std::uint64_t> key;
-        atomic<std::uint64_t> record;  // 0: no object, or not complete
+        atomic<std::uint64_t> record;  // complete unless the key says `filling`
         atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
@@ -13390,10 +13390,12 @@ public:
         std::uint32_t depth() const noexcept {
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
-        // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_INLINE void clear() noexcept {
-            record.store(0, memory_order::relaxed);
-            key.store(0, memory_order::release);
+        // Forgets the object at the address, so that the cell may be used for another one. Returns
+        // false when the session has ended, and another object has got the cell since: the caller
+        // may have been stopped after it had found the cell.
+        ALLOCSCOPE_INLINE bool forget(std::uintptr_t address, std::uint32_t session) noexcept {
+            std::uint64_t expected = key_of(address, session);
+            return key.compare_exchange_strong(expected, 0, memory_order::acq_rel);
         }
     };
 
@@ -13502,13 +13504,15 @@ private:
         return (address >> stretch_shift) & (bucket_count_ - 1U);
     }
 
-    // Finds a cell that is free or of an ended session, and marks it as being filled.
+    // Finds a cell that is free or of an ended session, and marks it as being filled. A cell that
+    // is being filled stays with its thread, even if that one was stopped before its session ended:
+    // it still writes to the cell when it goes on.
     static ALLOCSCOPE_INLINE cell* take_cell(knot* first, std::uint64_t key,
                                              std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
-                const bool is_free = seen == 0 || session_of(seen) != session;
+                const bool is_free = (seen & filling) == 0 && session_of(seen) != session;
                 if (is_free &&
                     each.key.compare_exchange_strong(seen, filling | key, memory_order::acq_rel)) {
                     return &each;
@@ -13553,7 +13557,7 @@ private:
                 found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
                 found.cohort = each.cohort();
                 found.bytes = each.bytes.load(memory_order::relaxed);
-                if (found.cohort != 0 && !visit(found)) return false;
+                if (!visit(found)) return false;
             }
         }
         return true;
@@ -32061,11 +32065,12 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     });
 }
 
-// Takes the record away and counts the death.
-ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
+// Takes the record of the object at the address away and counts the death.
+ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, const void* block,
+                                            pool_cell& dying) noexcept {
     const std::uint32_t id = dying.cohort();
     const std::uint64_t bytes = dying.bytes.load(memory_order::relaxed);
-    dying.clear();
+    if (!dying.forget(reinterpret_cast<std::uintptr_t>(block), thread.session)) return;
     cohort& born = *process.cohorts.by_id(id);
     if (is_sampled(born)) {
         count_sample_death(thread, id, bytes);
@@ -32092,7 +32097,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
     if (forgotten != nullptr) {
         thread.lose(loss_reason::record_replaced);
-        remove_pool_object(thread, *forgotten);
+        remove_pool_object(thread, block, *forgotten);
     }
     const pool_cell* const below = find_pool_object(thread, block, nullptr);
     const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
@@ -32145,7 +32150,7 @@ ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool
     thread_state* const thread = enter(hook_frame());
     if (thread == nullptr) return;
     if (pool_cell* dying = find_pool_object(*thread, block, pool)) {
-        remove_pool_object(*thread, *dying);
+        remove_pool_object(*thread, block, *dying);
     }
     leave(*thread);
 }
@@ -32162,7 +32167,7 @@ ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t byt
     std::uint32_t tag = allocation_tags::other_pools;
     if (before != nullptr) {
         tag = before->tag();
-        remove_pool_object(*thread, *before);
+        remove_pool_object(*thread, block, *before);
     }
     if (is_birth_recorded(*thread, bytes)) {
         if (before == nullptr || words.type_length != 0) {

@@ -42,7 +42,7 @@ class pool_object_map {
 public:
     struct cell {
         atomic<std::uint64_t> key;
-        atomic<std::uint64_t> record;  // 0: no object, or not complete
+        atomic<std::uint64_t> record;  // complete unless the key says `filling`
         atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
@@ -56,10 +56,12 @@ public:
         std::uint32_t depth() const noexcept {
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
-        // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_INLINE void clear() noexcept {
-            record.store(0, memory_order::relaxed);
-            key.store(0, memory_order::release);
+        // Forgets the object at the address, so that the cell may be used for another one. Returns
+        // false when the session has ended, and another object has got the cell since: the caller
+        // may have been stopped after it had found the cell.
+        ALLOCSCOPE_INLINE bool forget(std::uintptr_t address, std::uint32_t session) noexcept {
+            std::uint64_t expected = key_of(address, session);
+            return key.compare_exchange_strong(expected, 0, memory_order::acq_rel);
         }
     };
 
@@ -168,13 +170,15 @@ private:
         return (address >> stretch_shift) & (bucket_count_ - 1U);
     }
 
-    // Finds a cell that is free or of an ended session, and marks it as being filled.
+    // Finds a cell that is free or of an ended session, and marks it as being filled. A cell that
+    // is being filled stays with its thread, even if that one was stopped before its session ended:
+    // it still writes to the cell when it goes on.
     static ALLOCSCOPE_INLINE cell* take_cell(knot* first, std::uint64_t key,
                                              std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
-                const bool is_free = seen == 0 || session_of(seen) != session;
+                const bool is_free = (seen & filling) == 0 && session_of(seen) != session;
                 if (is_free &&
                     each.key.compare_exchange_strong(seen, filling | key, memory_order::acq_rel)) {
                     return &each;
@@ -219,7 +223,7 @@ private:
                 found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
                 found.cohort = each.cohort();
                 found.bytes = each.bytes.load(memory_order::relaxed);
-                if (found.cohort != 0 && !visit(found)) return false;
+                if (!visit(found)) return false;
             }
         }
         return true;

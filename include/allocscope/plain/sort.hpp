@@ -116,6 +116,24 @@ ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count
     return begin;
 }
 
+// The same for questions whose answers are mostly close to the answer before, which is in `last`.
+// It takes a few steps then, and otherwise twice as many as partition_point().
+template <class T, class IsBefore>
+ALLOCSCOPE_INLINE std::size_t partition_point_near(std::size_t& last, const T* values,
+                                                   std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = last < count ? last : count;
+    std::size_t end = begin;
+    for (std::size_t step = 1; begin > 0 && !is_before(values[begin - 1]); step *= 2) {
+        end = begin - 1;
+        begin = step < end ? end - step : 0;
+    }
+    for (std::size_t step = 1; end < count && is_before(values[end]); step *= 2) {
+        begin = end + 1;
+        end = step < count - begin ? begin + step : count;
+    }
+    return last = begin + partition_point(values + begin, end - begin, is_before);
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_MILD_END

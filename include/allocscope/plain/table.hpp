@@ -106,14 +106,14 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
 // Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t wanted = 16;
-    while (wanted < entries * 2) wanted *= 2;
+    while (wanted * 2 < entries * 3) wanted *= 2;
     if (wanted > in.count) make_slots(in, wanted);
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
 // Adds an entry that is not there yet; it is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
-    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
+    if ((in.entries.size + 1) * 3 > in.count * 2) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
     put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
     return entry;

@@ -85,11 +85,15 @@ ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
 ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
     return !(a == b);
 }
+// Most comparisons end at the first character, where a call of strlen() would be most of the work.
 ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
-    return a == text{b};
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] != b[i] || b[i] == '\0') return false;
+    }
+    return b[a.size()] == '\0';
 }
 ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
-    return !(a == text{b});
+    return !(a == b);
 }
 ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;

@@ -77,7 +77,7 @@ private:
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
-    mutable std::size_t found_last_ = 0;  // neighbouring addresses often follow each other
+    mutable std::size_t found_last_ = 0;  // an answer of partition_point_near()
     bool is_sorted_ = true;
 };
 
@@ -119,18 +119,9 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const address_range* const all = ranges_.data();
-    const std::size_t count = ranges_.size();
-    std::size_t behind = found_last_;
-    for (int i = 0; i < 3 && behind < count && all[behind].low <= address; ++i) ++behind;
-    for (int i = 0; i < 3 && behind > 0 && all[behind - 1].low > address; ++i) --behind;
-    const bool is_found = (behind == count || all[behind].low > address) &&
-                          (behind == 0 || all[behind - 1].low <= address);
-    if (!is_found) {
-        behind = partition_point(all, count,
-                                 [&](const address_range& range) { return range.low <= address; });
-    }
-    found_last_ = behind;
+    const std::size_t behind = partition_point_near(
+        found_last_, ranges_.data(), ranges_.size(),
+        [&](const address_range& range) { return range.low <= address; });
     return walk{address, behind, 0};
 }
 

@@ -32,8 +32,8 @@ struct code_frame {
     text file;          // with its directory, as the debug information has it; "" unknown
     int line = 0;       // 0: unknown
     int column = 0;
-    bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    bool is_inlined = false;
     // True: the compiler gave the call no line, and this is a line close to it.
     bool is_nearby = false;
     // True: the only known line is the library's, and it is left out because readers would take it

@@ -405,20 +405,22 @@ private:
         location.frames.push_back(frame);
     }
 
+    void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
+        frame.file = lines.path_of(row.file, texts_);
+        frame.line = as_line(row.line);
+        frame.column = as_line(row.column);
+    }
+
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
         debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
-        const line_table::row* row = lines.find(address);
         const described_function function = function_in(unit, address);
-        if (row == nullptr && function.range == nullptr) return;
         code_frame frame;
-        if (row != nullptr) {
-            frame.file = lines.path_of(row->file, texts_);
-            frame.line = as_line(row->line);
-            frame.column = as_line(row->column);
-        }
         if (function.range == nullptr) {
+            const line_table::row* const row = lines.find(address);
+            if (row == nullptr) return;
+            set_place(frame, lines, *row);
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
             // be taken for a line of the function that the symbol names. In other units, the line
             // is the function's: clang -g1 leaves out functions without inlined calls.
@@ -432,6 +434,7 @@ private:
         }
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);

@@ -54,6 +54,7 @@ public:
         const row* begin = nullptr;
         const row* end = nullptr;
         std::uint64_t address = 0;  // of the first row
+        std::size_t* last = nullptr;  // an answer of partition_point_near()
 
         std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
         // The last of the rows at or before the address; null: none.
@@ -111,6 +112,7 @@ private:
     list<row> rows_;
     list<span> spans_;
     address_ranges sequences_;
+    mutable std::size_t found_last_ = 0;  // within a sequence
 };
 
 ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug_unit& unit)
@@ -159,16 +161,16 @@ ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
     const address_range* sequence = sequences_.find(address);
     if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address};
+    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address, &found_last_};
 }
 
 ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
     std::uint64_t wanted) const noexcept {
-    if (wanted < address) return nullptr;
+    if (begin == end || wanted < address) return nullptr;
     const std::uint64_t distance = wanted - address;
     const std::size_t behind =
-        partition_point(begin, static_cast<std::size_t>(end - begin),
-                        [&](const row& each) { return each.distance <= distance; });
+        partition_point_near(*last, begin, static_cast<std::size_t>(end - begin),
+                             [&](const row& each) { return each.distance <= distance; });
     return behind == 0 ? nullptr : begin + behind - 1;
 }
 

@@ -47,6 +47,9 @@ public:
           rows_(lines.sequence_of(address)),
           at_(rows_.last_before(address)) {}
 
+    // The row of the address; null: none.
+    ALLOCSCOPE_INLINE const line_table::row* row() const noexcept { return at_; }
+
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
     // do not count. 0: there is none.
@@ -112,7 +115,7 @@ private:
     const inlined_calls& calls_;
     const address_range& function_;
     const line_table::row_range rows_;  // the sequence that holds the address
-    const line_table::row* const at_;   // the row of the address; null: none
+    const line_table::row* const at_;
 };
 
 }  // namespace symbolize

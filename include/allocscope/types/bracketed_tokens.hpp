@@ -22,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -34,16 +34,16 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     partners.resize(tokens.size());
     list<std::uint32_t> open{memory};
     for (std::uint32_t i = 0; i < tokens.size(); ++i) {
-        const char c = tokens[i].spelling.size() == 1 ? tokens[i].spelling[0] : ' ';
+        const char c = tokens[i].spelling().size() == 1 ? tokens[i].spelling()[0] : ' ';
         if (c == '(' || c == '[' || c == '{') open.push_back(i);
         if ((c != ')' && c != ']' && c != '}') || open.empty()) continue;
         const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-        if (tokens[open.back()].spelling[0] == opening) {
+        if (tokens[open.back()].spelling()[0] == opening) {
             partners[open.back()] = i;
             partners[i] = open.back();
             open.pop_back();
         } else if (c == '}') {  // a macro has half a bracket: start again after the brace
-            while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
+            while (!open.empty() && tokens[open.back()].spelling()[0] != '{') open.pop_back();
             if (!open.empty()) open.pop_back();
         }
     }
@@ -102,7 +102,7 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
     int depth = 0;
     const std::size_t first = at;
     while (at < tokens_.size() && at - first < far_away) {
-        const text token = tokens_[at].spelling;
+        const text token = tokens_[at].spelling();
         const char c = token.size() == 1 ? token[0] : ' ';
         if (c == ';' || c == '{' || c == '}') return 0;
         if (c == '<') ++depth;
@@ -118,6 +118,6 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP

@@ -54,8 +54,9 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point(expressions_.data(), expressions_.size(),
-                               [&](const new_expression& each) { return each.begin < token; });
+        return partition_point_near(
+            last_first_, expressions_.data(), expressions_.size(),
+            [&](const new_expression& each) { return each.begin < token; });
     }
 
     // The first expression that begins or ends with the token; null if there is none.
@@ -63,8 +64,8 @@ public:
         const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +
-            partition_point(ends_.data(), ends_.size(),
-                            [&](const expression_end& each) { return each.token < token; });
+            partition_point_near(last_end_, ends_.data(), ends_.size(),
+                                 [&](const expression_end& each) { return each.token < token; });
         const new_expression* first =
             ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
         const bool begins = begun != expressions_.end() && begun->begin == token;
@@ -161,7 +162,7 @@ public:
 
     // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
-        return token_behind(tokens(), line, column);
+        return token_behind(tokens(), line, column, last_token_);
     }
 
     // The token at a line and column; null: none begins there.
@@ -427,6 +428,11 @@ private:
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
+
+    // Answers of partition_point_near().
+    mutable std::size_t last_token_ = 0;
+    mutable std::size_t last_first_ = 0;
+    mutable std::size_t last_end_ = 0;
 };
 
 }  // namespace symbolize

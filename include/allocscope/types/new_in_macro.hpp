@@ -124,7 +124,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1U : 0U;
+    for (const source_token& token : made.tokens()) count += token.spelling() == "new" ? 1U : 0U;
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};

@@ -126,7 +126,7 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
+    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
 }
 
 }  // namespace symbolize

@@ -39,7 +39,6 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
 // Where a file of the debug information is, according to `folders`, the value of
@@ -65,19 +64,23 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null if the file cannot be read, is not a regular file, is larger than 2 MiB, or was changed
+    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
     // after `built_ns` (0: unknown).
     const source_outline* find(text path, std::uint64_t built_ns = 0) {
-        const source_file* file = files_.find(path);
-        if (file == nullptr) {
-            if (files_.size() >= max_source_files) return nullptr;
-            const text kept = copy_of(memory_, path);
-            const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
-            const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
-            const source_file made = read(moved.data());
-            file = &(files_[kept] = made);
+        // Most questions are about the file of the question before.
+        if (path != last_.path) {
+            const source_file* file = files_.find(path);
+            if (file == nullptr) {
+                if (files_.size() >= max_source_files) return nullptr;
+                const text kept = copy_of(memory_, path);
+                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+                const source_file made = read(kept, moved.data());
+                file = &(files_[kept] = made);
+            }
+            last_ = *file;
         }
-        return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
+        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
     // By the token of a constructor: the brace that opens its class, if only an initialiser of a
@@ -88,27 +91,30 @@ public:
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
         implied_ = table<const void*, std::size_t>{memory_};
+        last_ = {};
         memory_.release();
     }
 
 private:
     struct source_file {
+        text path;
         const source_outline* outline = nullptr;
         std::uint64_t changed_ns = 0;
     };
 
-    source_file read(const char* path) {
+    source_file read(text asked, const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return {};
+        if (!file.is_open() || size > max_source_bytes) return {asked};
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return {memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
+        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
     }
 
     arena memory_;
     table<text, source_file> files_;
     table<const void*, std::size_t> implied_;
+    source_file last_;
 };
 
 }  // namespace symbolize

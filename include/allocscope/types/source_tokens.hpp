@@ -24,15 +24,24 @@
 #include <allocscope/types/name_brackets.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
+// The largest source file that is read: 21 bits hold a column or a length in it, 22 a line.
+constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024 - 1;
+
+// 16 bytes, because a hundred thousand lines have a million tokens.
 struct source_token {
-    text spelling;  // a word, a number, a literal, or a sign ("::" and "->" are one)
-    int line;
-    int column;
+    const char* begin;
+    std::uint64_t line : 22;
+    std::uint64_t column : 21;
+    std::uint64_t length : 21;
+
+    // A word, a number, a literal, or a sign ("::" and "->" are one).
+    ALLOCSCOPE_INLINE text spelling() const noexcept { return text{begin, length}; }
 };
 
 // A `#define`, or an `#undef`, of this file.
@@ -89,7 +98,8 @@ private:
 
     void token(char c) {
         const std::size_t begin = at_;
-        source_token found{{}, line_, static_cast<int>(begin - line_begin_) + 1};
+        source_token found{source_.data() + begin, line_ & 0x3fffffU,
+                           (begin - line_begin_ + 1) & 0x1fffffU, 0};
         if (c == '"' || c == '\'') {
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
@@ -103,7 +113,7 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
-        found.spelling = source_.substr(begin, at_ - begin);
+        found.length = (at_ - begin) & 0x1fffffU;
         result_.tokens.push_back(found);
     }
 
@@ -229,7 +239,7 @@ private:
     text source_;
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
-    int line_ = 1;
+    unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     token_list result_;
@@ -249,7 +259,7 @@ namespace symbolize {
 
 // "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
-    return at < tokens.size() ? tokens[at].spelling : text{};
+    return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
 // The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
@@ -261,12 +271,13 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
     return at + 1;
 }
 
-// Index of the first token at or after a line and column.
-ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
-                                             int column) noexcept {
-    return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {
-        return token.line < line || (token.line == line && token.column < column);
-    });
+// Index of the first token at or after a line and column; `last` has the answer before.
+ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
+                                             std::size_t& last) noexcept {
+    return partition_point_near(
+        last, tokens.data(), tokens.size(), [&](const source_token& token) {
+            return token.line < line || (token.line == line && token.column < column);
+        });
 }
 
 }  // namespace symbolize

@@ -240,9 +240,29 @@ TEST_CASE("sorting keeps equal values as they were") {
         for (std::uint32_t key = 0; key < 18; ++key) {
             const auto is_before = [key](const item& each) { return each.key < key; };
             const auto point = std::partition_point(expected.begin(), expected.end(), is_before);
-            REQUIRE(plain::partition_point(items.data(), count, is_before) ==
-                    static_cast<std::size_t>(point - expected.begin()));
+            const auto index = static_cast<std::size_t>(point - expected.begin());
+            REQUIRE(plain::partition_point(items.data(), count, is_before) == index);
+            for (std::size_t last = 0; last < count + 2; last += 1 + last / 8) {
+                std::size_t answer = last;
+                REQUIRE(plain::partition_point_near(answer, items.data(), count, is_before) == index);
+                REQUIRE(answer == index);
+            }
         }
+    }
+}
+
+TEST_CASE("partition_point_near looks at few values if the answer is near") {
+    std::vector<std::size_t> values;
+    for (std::size_t i = 0; i < 100000; ++i) values.push_back(i);
+    std::size_t last = 50000;
+    for (const std::size_t answer : {50001U, 50003U, 50000U, 49990U}) {
+        std::size_t looked_at = 0;
+        CHECK(plain::partition_point_near(last, values.data(), values.size(),
+                                          [&](std::size_t each) {
+                                              ++looked_at;
+                                              return each < answer;
+                                          }) == answer);
+        CHECK(looked_at <= 10);
     }
 }
 

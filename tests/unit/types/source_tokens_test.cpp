@@ -20,7 +20,7 @@ std::string joined(const char* source) {
     std::string words;
     for (const source_token& token : list.tokens) {
         if (!words.empty()) words += ' ';
-        words.append(token.spelling.data(), token.spelling.size());
+        words.append(token.begin, token.length);
     }
     return words;
 }
@@ -58,9 +58,29 @@ TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
     arena memory;
     const token_list list = read_tokens(memory, "a\n\tb /*\n*/ c \xc3\xa4 d\r\n\"x\ne");
     std::vector<std::vector<int>> places;
-    for (const source_token& token : list.tokens) places.push_back({token.line, token.column});
+    for (const source_token& token : list.tokens) {
+        places.push_back({static_cast<int>(token.line), static_cast<int>(token.column)});
+    }
     CHECK(places ==
           std::vector<std::vector<int>>{{1, 1}, {2, 2}, {3, 4}, {3, 6}, {3, 9}, {4, 1}, {5, 1}});
+}
+
+TEST_CASE("source_tokens: the largest file has its last line and column, and its longest token") {
+    arena memory;
+    const std::size_t size = allocscope::symbolize::max_source_bytes;
+    const std::string lines = std::string(size - 1, '\n') + 'x';
+    const token_list last_line = read_tokens(memory, lines.c_str());
+    REQUIRE(last_line.tokens.size() == 1);
+    CHECK(std::size_t{last_line.tokens[0].line} == size);
+    CHECK(std::size_t{last_line.tokens[0].column} == 1);
+    const std::string blanks = std::string(size - 1, ' ') + 'x';
+    const token_list last_column = read_tokens(memory, blanks.c_str());
+    REQUIRE(last_column.tokens.size() == 1);
+    CHECK(std::size_t{last_column.tokens[0].column} == size);
+    const std::string word(size, 'x');
+    const token_list longest = read_tokens(memory, word.c_str());
+    REQUIRE(longest.tokens.size() == 1);
+    CHECK(longest.tokens[0].spelling().size() == size);
 }
 
 TEST_CASE("source_tokens: macros are remembered, with what they stand for") {

@@ -567,12 +567,12 @@ TEST_CASE("type_from_source: each of many expressions is found by its line") {
         REQUIRE(first != nullptr);
         REQUIRE(second != nullptr);
         REQUIRE(third != nullptr);
-        CHECK(outline->tokens()[first->type_begin].spelling == "a");
-        CHECK(outline->tokens()[second->type_begin].spelling == "b");
-        CHECK(outline->tokens()[third->type_begin].spelling == "c");
+        CHECK(outline->tokens()[first->type_begin].spelling() == "a");
+        CHECK(outline->tokens()[second->type_begin].spelling() == "b");
+        CHECK(outline->tokens()[third->type_begin].spelling() == "c");
         CHECK(find_new_expression(*outline, line, 0) == nullptr);  // two of them
     }
     const auto* outer = allocscope::symbolize::find_new_expression(*outline, 10002, 0);
     REQUIRE(outer != nullptr);
-    CHECK(outline->tokens()[outer->type_begin].spelling == "group");
+    CHECK(outline->tokens()[outer->type_begin].spelling() == "group");
 }

@@ -4749,11 +4749,15 @@ ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
 ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
     return !(a == b);
 }
+// Most comparisons end at the first character, where a call of strlen() would be most of the work.
 ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
-    return a == text{b};
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] != b[i] || b[i] == '\0') return false;
+    }
+    return b[a.size()] == '\0';
 }
 ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
-    return !(a == text{b});
+    return !(a == b);
 }
 ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
@@ -6307,6 +6311,24 @@ ALLOCSCOPE_INLINE std::size_t partition_point(const T* values, std::size_t count
     return begin;
 }
 
+// The same for questions whose answers are mostly close to the answer before, which is in `last`.
+// It takes a few steps then, and otherwise twice as many as partition_point().
+template <class T, class IsBefore>
+ALLOCSCOPE_INLINE std::size_t partition_point_near(std::size_t& last, const T* values,
+                                                   std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = last < count ? last : count;
+    std::size_t end = begin;
+    for (std::size_t step = 1; begin > 0 && !is_before(values[begin - 1]); step *= 2) {
+        end = begin - 1;
+        begin = step < end ? end - step : 0;
+    }
+    for (std::size_t step = 1; end < count && is_before(values[end]); step *= 2) {
+        begin = end + 1;
+        end = step < count - begin ? begin + step : count;
+    }
+    return last = begin + partition_point(values + begin, end - begin, is_before);
+}
+
 }  // namespace plain
 
 ALLOCSCOPE_MILD_END
@@ -6476,14 +6498,14 @@ ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
 // Makes room for `entries` entries. Nothing moves until there are more.
 ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
     std::size_t wanted = 16;
-    while (wanted < entries * 2) wanted *= 2;
+    while (wanted * 2 < entries * 3) wanted *= 2;
     if (wanted > in.count) make_slots(in, wanted);
     if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
 }
 
 // Adds an entry that is not there yet; it is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
-    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
+    if ((in.entries.size + 1) * 3 > in.count * 2) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
     put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
     return entry;
@@ -6633,7 +6655,7 @@ private:
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
-    mutable std::size_t found_last_ = 0;  // neighbouring addresses often follow each other
+    mutable std::size_t found_last_ = 0;  // an answer of partition_point_near()
     bool is_sorted_ = true;
 };
 
@@ -6675,18 +6697,9 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const address_range* const all = ranges_.data();
-    const std::size_t count = ranges_.size();
-    std::size_t behind = found_last_;
-    for (int i = 0; i < 3 && behind < count && all[behind].low <= address; ++i) ++behind;
-    for (int i = 0; i < 3 && behind > 0 && all[behind - 1].low > address; ++i) --behind;
-    const bool is_found = (behind == count || all[behind].low > address) &&
-                          (behind == 0 || all[behind - 1].low <= address);
-    if (!is_found) {
-        behind = partition_point(all, count,
-                                 [&](const address_range& range) { return range.low <= address; });
-    }
-    found_last_ = behind;
+    const std::size_t behind = partition_point_near(
+        found_last_, ranges_.data(), ranges_.size(),
+        [&](const address_range& range) { return range.low <= address; });
     return walk{address, behind, 0};
 }
 
@@ -21441,8 +21454,8 @@ struct code_frame {
     text file;          // with its directory, as the debug information has it; "" unknown
     int line = 0;       // 0: unknown
     int column = 0;
-    bool is_inlined = false;
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    bool is_inlined = false;
     // True: the compiler gave the call no line, and this is a line close to it.
     bool is_nearby = false;
     // True: the only known line is the library's, and it is left out because readers would take it
@@ -22202,6 +22215,7 @@ public:
         const row* begin = nullptr;
         const row* end = nullptr;
         std::uint64_t address = 0;  // of the first row
+        std::size_t* last = nullptr;  // an answer of partition_point_near()
 
         std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
         // The last of the rows at or before the address; null: none.
@@ -22259,6 +22273,7 @@ private:
     list<row> rows_;
     list<span> spans_;
     address_ranges sequences_;
+    mutable std::size_t found_last_ = 0;  // within a sequence
 };
 
 ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug_unit& unit)
@@ -22307,16 +22322,16 @@ ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
     const address_range* sequence = sequences_.find(address);
     if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address};
+    return {rows_.data() + rows.first, rows_.data() + rows.last, rows.address, &found_last_};
 }
 
 ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
     std::uint64_t wanted) const noexcept {
-    if (wanted < address) return nullptr;
+    if (begin == end || wanted < address) return nullptr;
     const std::uint64_t distance = wanted - address;
     const std::size_t behind =
-        partition_point(begin, static_cast<std::size_t>(end - begin),
-                        [&](const row& each) { return each.distance <= distance; });
+        partition_point_near(*last, begin, static_cast<std::size_t>(end - begin),
+                             [&](const row& each) { return each.distance <= distance; });
     return behind == 0 ? nullptr : begin + behind - 1;
 }
 
@@ -22634,6 +22649,9 @@ public:
           rows_(lines.sequence_of(address)),
           at_(rows_.last_before(address)) {}
 
+    // The row of the address; null: none.
+    ALLOCSCOPE_INLINE const line_table::row* row() const noexcept { return at_; }
+
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
     // do not count. 0: there is none.
@@ -22699,7 +22717,7 @@ private:
     const inlined_calls& calls_;
     const address_range& function_;
     const line_table::row_range rows_;  // the sequence that holds the address
-    const line_table::row* const at_;   // the row of the address; null: none
+    const line_table::row* const at_;
 };
 
 }  // namespace symbolize
@@ -23393,20 +23411,22 @@ private:
         location.frames.push_back(frame);
     }
 
+    void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
+        frame.file = lines.path_of(row.file, texts_);
+        frame.line = as_line(row.line);
+        frame.column = as_line(row.column);
+    }
+
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
         debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
-        const line_table::row* row = lines.find(address);
         const described_function function = function_in(unit, address);
-        if (row == nullptr && function.range == nullptr) return;
         code_frame frame;
-        if (row != nullptr) {
-            frame.file = lines.path_of(row->file, texts_);
-            frame.line = as_line(row->line);
-            frame.column = as_line(row->column);
-        }
         if (function.range == nullptr) {
+            const line_table::row* const row = lines.find(address);
+            if (row == nullptr) return;
+            set_place(frame, lines, *row);
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
             // be taken for a line of the function that the symbol names. In other units, the line
             // is the function's: clang -g1 leaves out functions without inlined calls.
@@ -23420,6 +23440,7 @@ private:
         }
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);
@@ -24357,10 +24378,18 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
+// The largest source file that is read: 21 bits hold a column or a length in it, 22 a line.
+constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024 - 1;
+
+// 16 bytes, because a hundred thousand lines have a million tokens.
 struct source_token {
-    text spelling;  // a word, a number, a literal, or a sign ("::" and "->" are one)
-    int line;
-    int column;
+    const char* begin;
+    std::uint64_t line : 22;
+    std::uint64_t column : 21;
+    std::uint64_t length : 21;
+
+    // A word, a number, a literal, or a sign ("::" and "->" are one).
+    ALLOCSCOPE_INLINE text spelling() const noexcept { return text{begin, length}; }
 };
 
 // A `#define`, or an `#undef`, of this file.
@@ -24417,7 +24446,8 @@ private:
 
     void token(char c) {
         const std::size_t begin = at_;
-        source_token found{{}, line_, static_cast<int>(begin - line_begin_) + 1};
+        source_token found{source_.data() + begin, line_ & 0x3fffffU,
+                           (begin - line_begin_ + 1) & 0x1fffffU, 0};
         if (c == '"' || c == '\'') {
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
@@ -24431,7 +24461,7 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
-        found.spelling = source_.substr(begin, at_ - begin);
+        found.length = (at_ - begin) & 0x1fffffU;
         result_.tokens.push_back(found);
     }
 
@@ -24557,7 +24587,7 @@ private:
     text source_;
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
-    int line_ = 1;
+    unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     token_list result_;
@@ -24577,7 +24607,7 @@ namespace symbolize {
 
 // "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
-    return at < tokens.size() ? tokens[at].spelling : text{};
+    return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
 // The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
@@ -24589,12 +24619,13 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
     return at + 1;
 }
 
-// Index of the first token at or after a line and column.
-ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
-                                             int column) noexcept {
-    return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {
-        return token.line < line || (token.line == line && token.column < column);
-    });
+// Index of the first token at or after a line and column; `last` has the answer before.
+ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
+                                             std::size_t& last) noexcept {
+    return partition_point_near(
+        last, tokens.data(), tokens.size(), [&](const source_token& token) {
+            return token.line < line || (token.line == line && token.column < column);
+        });
 }
 
 }  // namespace symbolize
@@ -24608,7 +24639,7 @@ ALLOCSCOPE_MILD_END
 #ifndef ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 #define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
@@ -24620,16 +24651,16 @@ ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
     partners.resize(tokens.size());
     list<std::uint32_t> open{memory};
     for (std::uint32_t i = 0; i < tokens.size(); ++i) {
-        const char c = tokens[i].spelling.size() == 1 ? tokens[i].spelling[0] : ' ';
+        const char c = tokens[i].spelling().size() == 1 ? tokens[i].spelling()[0] : ' ';
         if (c == '(' || c == '[' || c == '{') open.push_back(i);
         if ((c != ')' && c != ']' && c != '}') || open.empty()) continue;
         const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-        if (tokens[open.back()].spelling[0] == opening) {
+        if (tokens[open.back()].spelling()[0] == opening) {
             partners[open.back()] = i;
             partners[i] = open.back();
             open.pop_back();
         } else if (c == '}') {  // a macro has half a bracket: start again after the brace
-            while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
+            while (!open.empty() && tokens[open.back()].spelling()[0] != '{') open.pop_back();
             if (!open.empty()) open.pop_back();
         }
     }
@@ -24688,7 +24719,7 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
     int depth = 0;
     const std::size_t first = at;
     while (at < tokens_.size() && at - first < far_away) {
-        const text token = tokens_[at].spelling;
+        const text token = tokens_[at].spelling();
         const char c = token.size() == 1 ? token[0] : ' ';
         if (c == ';' || c == '{' || c == '}') return 0;
         if (c == '<') ++depth;
@@ -24704,7 +24735,7 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
@@ -25231,8 +25262,9 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point(expressions_.data(), expressions_.size(),
-                               [&](const new_expression& each) { return each.begin < token; });
+        return partition_point_near(
+            last_first_, expressions_.data(), expressions_.size(),
+            [&](const new_expression& each) { return each.begin < token; });
     }
 
     // The first expression that begins or ends with the token; null if there is none.
@@ -25240,8 +25272,8 @@ public:
         const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +
-            partition_point(ends_.data(), ends_.size(),
-                            [&](const expression_end& each) { return each.token < token; });
+            partition_point_near(last_end_, ends_.data(), ends_.size(),
+                                 [&](const expression_end& each) { return each.token < token; });
         const new_expression* first =
             ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
         const bool begins = begun != expressions_.end() && begun->begin == token;
@@ -25338,7 +25370,7 @@ public:
 
     // Index of the first token at or after a line and column.
     std::size_t token_from(int line, int column) const noexcept {
-        return token_behind(tokens(), line, column);
+        return token_behind(tokens(), line, column, last_token_);
     }
 
     // The token at a line and column; null: none begins there.
@@ -25604,6 +25636,11 @@ private:
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
     bool uses_namespace_std_ = false;
+
+    // Answers of partition_point_near().
+    mutable std::size_t last_token_ = 0;
+    mutable std::size_t last_first_ = 0;
+    mutable std::size_t last_end_ = 0;
 };
 
 }  // namespace symbolize
@@ -26003,7 +26040,7 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling == "(" ? find_in_call(file, at) : nullptr;
+    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
 }
 
 }  // namespace symbolize
@@ -26426,7 +26463,6 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
 // Where a file of the debug information is, according to `folders`, the value of
@@ -26452,19 +26488,23 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null if the file cannot be read, is not a regular file, is larger than 2 MiB, or was changed
+    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
     // after `built_ns` (0: unknown).
     const source_outline* find(text path, std::uint64_t built_ns = 0) {
-        const source_file* file = files_.find(path);
-        if (file == nullptr) {
-            if (files_.size() >= max_source_files) return nullptr;
-            const text kept = copy_of(memory_, path);
-            const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
-            const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
-            const source_file made = read(moved.data());
-            file = &(files_[kept] = made);
+        // Most questions are about the file of the question before.
+        if (path != last_.path) {
+            const source_file* file = files_.find(path);
+            if (file == nullptr) {
+                if (files_.size() >= max_source_files) return nullptr;
+                const text kept = copy_of(memory_, path);
+                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+                const source_file made = read(kept, moved.data());
+                file = &(files_[kept] = made);
+            }
+            last_ = *file;
         }
-        return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
+        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
     // By the token of a constructor: the brace that opens its class, if only an initialiser of a
@@ -26475,27 +26515,30 @@ public:
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
         implied_ = table<const void*, std::size_t>{memory_};
+        last_ = {};
         memory_.release();
     }
 
 private:
     struct source_file {
+        text path;
         const source_outline* outline = nullptr;
         std::uint64_t changed_ns = 0;
     };
 
-    source_file read(const char* path) {
+    source_file read(text asked, const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return {};
+        if (!file.is_open() || size > max_source_bytes) return {asked};
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return {memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
+        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
     }
 
     arena memory_;
     table<text, source_file> files_;
     table<const void*, std::size_t> implied_;
+    source_file last_;
 };
 
 }  // namespace symbolize
@@ -27814,7 +27857,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling == "new" ? 1U : 0U;
+    for (const source_token& token : made.tokens()) count += token.spelling() == "new" ? 1U : 0U;
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};

@@ -6697,9 +6697,9 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const std::size_t behind = partition_point_near(
-        found_last_, ranges_.data(), ranges_.size(),
-        [&](const address_range& range) { return range.low <= address; });
+    const std::size_t behind =
+        partition_point_near(found_last_, ranges_.data(), ranges_.size(),
+                             [&](const address_range& range) { return range.low <= address; });
     return walk{address, behind, 0};
 }
 
@@ -17750,9 +17750,16 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
 // unmap all the time. The promise is 2 MiB; the difference is for memory that is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
+// Each window that closes as the last one does this: one loop over the threads, whose losses lie
+// side by side.
 inline void remember_losses() noexcept {
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        process.losses_before_session[i] = losses_ever(static_cast<loss_reason>(i));
+    std::uint64_t* const sums = process.losses_before_session;
+    constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
+    for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
+    sums[static_cast<std::uint32_t>(loss_reason::no_memory_for_thread)] =
+        process.events_without_state.load(memory_order::relaxed);
+    for (const thread_state& each : all_threads()) {
+        for (std::uint32_t i = 0; i < count; ++i) sums[i] += each.losses[i].read();
     }
 }
 
@@ -22214,7 +22221,7 @@ public:
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
-        std::uint64_t address = 0;  // of the first row
+        std::uint64_t address = 0;    // of the first row
         std::size_t* last = nullptr;  // an answer of partition_point_near()
 
         std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
@@ -24622,10 +24629,9 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
 // Index of the first token at or after a line and column; `last` has the answer before.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
                                              std::size_t& last) noexcept {
-    return partition_point_near(
-        last, tokens.data(), tokens.size(), [&](const source_token& token) {
-            return token.line < line || (token.line == line && token.column < column);
-        });
+    return partition_point_near(last, tokens.data(), tokens.size(), [&](const source_token& token) {
+        return token.line < line || (token.line == line && token.column < column);
+    });
 }
 
 }  // namespace symbolize
@@ -25262,9 +25268,8 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point_near(
-            last_first_, expressions_.data(), expressions_.size(),
-            [&](const new_expression& each) { return each.begin < token; });
+        return partition_point_near(last_first_, expressions_.data(), expressions_.size(),
+                                    [&](const new_expression& each) { return each.begin < token; });
     }
 
     // The first expression that begins or ends with the token; null if there is none.

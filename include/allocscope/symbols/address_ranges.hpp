@@ -119,9 +119,9 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const std::size_t behind = partition_point_near(
-        found_last_, ranges_.data(), ranges_.size(),
-        [&](const address_range& range) { return range.low <= address; });
+    const std::size_t behind =
+        partition_point_near(found_last_, ranges_.data(), ranges_.size(),
+                             [&](const address_range& range) { return range.low <= address; });
     return walk{address, behind, 0};
 }
 

@@ -53,7 +53,7 @@ public:
     struct row_range {
         const row* begin = nullptr;
         const row* end = nullptr;
-        std::uint64_t address = 0;  // of the first row
+        std::uint64_t address = 0;    // of the first row
         std::size_t* last = nullptr;  // an answer of partition_point_near()
 
         std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }

@@ -54,9 +54,8 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point_near(
-            last_first_, expressions_.data(), expressions_.size(),
-            [&](const new_expression& each) { return each.begin < token; });
+        return partition_point_near(last_first_, expressions_.data(), expressions_.size(),
+                                    [&](const new_expression& each) { return each.begin < token; });
     }
 
     // The first expression that begins or ends with the token; null if there is none.

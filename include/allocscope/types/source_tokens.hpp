@@ -274,10 +274,9 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
 // Index of the first token at or after a line and column; `last` has the answer before.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
                                              std::size_t& last) noexcept {
-    return partition_point_near(
-        last, tokens.data(), tokens.size(), [&](const source_token& token) {
-            return token.line < line || (token.line == line && token.column < column);
-        });
+    return partition_point_near(last, tokens.data(), tokens.size(), [&](const source_token& token) {
+        return token.line < line || (token.line == line && token.column < column);
+    });
 }
 
 }  // namespace symbolize

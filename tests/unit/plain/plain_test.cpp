@@ -244,7 +244,8 @@ TEST_CASE("sorting keeps equal values as they were") {
             REQUIRE(plain::partition_point(items.data(), count, is_before) == index);
             for (std::size_t last = 0; last < count + 2; last += 1 + last / 8) {
                 std::size_t answer = last;
-                REQUIRE(plain::partition_point_near(answer, items.data(), count, is_before) == index);
+                REQUIRE(plain::partition_point_near(answer, items.data(), count, is_before) ==
+                        index);
                 REQUIRE(answer == index);
             }
         }
@@ -257,11 +258,11 @@ TEST_CASE("partition_point_near looks at few values if the answer is near") {
     std::size_t last = 50000;
     for (const std::size_t answer : {50001U, 50003U, 50000U, 49990U}) {
         std::size_t looked_at = 0;
-        CHECK(plain::partition_point_near(last, values.data(), values.size(),
-                                          [&](std::size_t each) {
-                                              ++looked_at;
-                                              return each < answer;
-                                          }) == answer);
+        CHECK(
+            plain::partition_point_near(last, values.data(), values.size(), [&](std::size_t each) {
+                ++looked_at;
+                return each < answer;
+            }) == answer);
         CHECK(looked_at <= 10);
     }
 }

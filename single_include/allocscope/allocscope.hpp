@@ -7709,6 +7709,16 @@ namespace detail {
 // The least size that the hooks ask the allocator for, so that no two blocks share a slot.
 constexpr std::size_t smallest_block_bytes = 24;
 
+// The maps have no place for addresses from 2^47 on. The kernel hands such addresses out only on
+// request, but what a pool calls an address or a size may be any number.
+constexpr std::uint32_t address_bits = 47;
+
+// Whether an object lies there, or reaches that far.
+constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noexcept {
+    constexpr std::uintptr_t end = std::uintptr_t{1} << address_bits;
+    return address >= end || bytes > end - address;
+}
+
 struct live_object {
     std::uintptr_t address = 0;
     std::uint32_t cohort = 0;
@@ -7838,7 +7848,6 @@ public:
 
 private:
     static constexpr std::uint32_t region_shift = 26;
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
     // One more slot: a huge block that begins in the last granule keeps its size there.
@@ -8854,6 +8863,7 @@ enum class loss_reason : std::uint32_t {
     torn_sums,             // _Fork() or the end of the process while another thread moved sums
     library_not_ready,     // allocations before the loader had relocated the preload library
     operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
+    address_too_high,      // the tables end at 2^47: the object is not counted
     count
 };
 
@@ -13202,7 +13212,10 @@ public:
             return known->number;
         }
         const std::uint32_t own = add(family, family_length, "", 0, 0);
-        if (own == 0) return other_pools;
+        if (own == 0) {
+            has_refused_any_.store(true, memory_order::relaxed);
+            return other_pools;
+        }
         if (type_length == 0) return own;
         const std::uint32_t typed = add(family, family_length, type, type_length, own);
         return typed == 0 ? own : typed;
@@ -13227,6 +13240,10 @@ public:
         const char* const own = family_of(number);
         const std::size_t length = length_of_cut(family, longest_family);
         return std::strncmp(own, family, length) == 0 && own[length] == '\0';
+    }
+    // Whether objects of pools with names may be in other_pools.
+    ALLOCSCOPE_INLINE bool has_refused_any() const noexcept {
+        return has_refused_any_.load(memory_order::relaxed);
     }
     // False: all that was ever allocated belongs to operator new.
     ALLOCSCOPE_INLINE bool has_families() const noexcept {
@@ -13354,6 +13371,7 @@ private:
 
     atomic<tables*> tables_{nullptr};
     atomic<bool> has_malloc_{false};
+    atomic<bool> has_refused_any_{false};
     atomic<std::uint32_t> next_number_{first_pool};
     page_arena texts_;
 };
@@ -13377,7 +13395,7 @@ class pool_object_map {
 public:
     struct cell {
         atomic<std::uint64_t> key;
-        atomic<std::uint64_t> record;  // 0: no object, or not complete
+        atomic<std::uint64_t> record;  // complete unless the key says `filling`
         atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
@@ -13391,10 +13409,12 @@ public:
         std::uint32_t depth() const noexcept {
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
-        // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_INLINE void clear() noexcept {
-            record.store(0, memory_order::relaxed);
-            key.store(0, memory_order::release);
+        // Forgets the object at the address, so that the cell may be used for another one. Returns
+        // false when the session has ended, and another object has got the cell since: the caller
+        // may have been stopped after it had found the cell.
+        ALLOCSCOPE_INLINE bool forget(std::uintptr_t address, std::uint32_t session) noexcept {
+            std::uint64_t expected = key_of(address, session);
+            return key.compare_exchange_strong(expected, 0, memory_order::acq_rel);
         }
     };
 
@@ -13403,7 +13423,7 @@ public:
     ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
                                    Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
-        if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
+        if (buckets == nullptr || is_too_high(address)) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
         for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
@@ -13416,12 +13436,11 @@ public:
         return found;
     }
 
-    // Adds a record. Returns false when there is no memory for it, or when this machine has no such
-    // address.
+    // Adds a record. Returns false when there is no memory for it, or when the address is too high.
     bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
              std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
         bucket* const buckets = prepared_buckets();
-        if (buckets == nullptr || (address >> address_bits) != 0) return false;
+        if (buckets == nullptr || is_too_high(address)) return false;
         bucket& place = buckets[index_of(address)];
         const std::uint64_t key = key_of(address, session);
         cell* free = take_cell(place.load(memory_order::acquire), key, session);
@@ -13480,7 +13499,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::uint32_t stretch_shift = 6;  // 64 bytes of heap have one bucket
     static constexpr std::uint32_t tag_shift = live_object_map::cohort_bits;
     static constexpr std::uint32_t depth_shift = tag_shift + 16;
@@ -13505,13 +13523,15 @@ private:
         return (address >> stretch_shift) & (bucket_count_ - 1U);
     }
 
-    // Finds a cell that is free or of an ended session, and marks it as being filled.
+    // Finds a cell that is free or of an ended session, and marks it as being filled. A cell that
+    // is being filled stays with its thread, even if that one was stopped before its session ended:
+    // it still writes to the cell when it goes on.
     static ALLOCSCOPE_INLINE cell* take_cell(knot* first, std::uint64_t key,
                                              std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
-                const bool is_free = seen == 0 || session_of(seen) != session;
+                const bool is_free = (seen & filling) == 0 && session_of(seen) != session;
                 if (is_free &&
                     each.key.compare_exchange_strong(seen, filling | key, memory_order::acq_rel)) {
                     return &each;
@@ -13556,7 +13576,7 @@ private:
                 found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
                 found.cohort = each.cohort();
                 found.bytes = each.bytes.load(memory_order::relaxed);
-                if (found.cohort != 0 && !visit(found)) return false;
+                if (!visit(found)) return false;
             }
         }
         return true;
@@ -14656,10 +14676,11 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     // For the values of the first 32 keys the C library has room. For that of a later key it
     // allocates some, which is charged to no window.
     constexpr pthread_key_t keys_with_room = 32;
-    state->pause_depth = process.thread_key >= keys_with_room ? 1 : 0;
+    const std::uint32_t pauses = process.thread_key >= keys_with_room ? 1 : 0;
+    state->pause_depth += pauses;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
-    state->pause_depth = 0;
+    state->pause_depth -= pauses;
     state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), memory_order::release);
@@ -15905,10 +15926,22 @@ ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
+// Called for an object that gets no record.
+ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
+                    ? loss_reason::address_too_high
+                    : loss_reason::no_memory_for_record);
+}
+
 // Called for a sample that gets no record. Counts the objects that it stands for as lost.
-ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
-    thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
+                    ? loss_reason::address_too_high
+                    : loss_reason::sample_not_recorded,
+                whole_number(objects + 0.5));
 }
 
 // Counts the death of a sample whose record has been removed.
@@ -15961,7 +15994,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     }
     const std::uint32_t id = find_cohort<Tag>(thread, frame);
     if (slot == nullptr || id == no_cohort) {
-        lose_sample(thread, bytes);
+        lose_sample(thread, block, bytes);
         return;
     }
     sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),
@@ -16160,7 +16193,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
         replace_record(thread, slot);
     }
     if (slot == nullptr || id == no_cohort) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block, bytes);
         leave(thread);
         return block;
     }
@@ -16380,7 +16413,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
     if (may_be_sample(block)) {
         put_sample<Tag>(*thread, block, bytes, frame);
     } else {  // there was no memory for a block at a page
-        lose_sample(*thread, bytes);
+        lose_sample(*thread, block, bytes);
     }
     leave(*thread);
 }
@@ -16504,7 +16537,7 @@ ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std:
         if (may_be_sample(block)) {
             put_sample<allocation_tags::malloc_family>(*thread, block, bytes, frame);
         } else {  // there was no memory for a block at a page
-            lose_sample(*thread, bytes);
+            lose_sample(*thread, block, bytes);
         }
         leave(*thread);
     } else {
@@ -17724,9 +17757,16 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
 // unmap all the time. The promise is 2 MiB; the difference is for memory that is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
+// Each window that closes as the last one does this: one loop over the threads, whose losses lie
+// side by side.
 inline void remember_losses() noexcept {
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        process.losses_before_session[i] = losses_ever(static_cast<loss_reason>(i));
+    std::uint64_t* const sums = process.losses_before_session;
+    constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
+    for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
+    sums[static_cast<std::uint32_t>(loss_reason::no_memory_for_thread)] =
+        process.events_without_state.load(memory_order::relaxed);
+    for (const thread_state& each : all_threads()) {
+        for (std::uint32_t i = 0; i < count; ++i) sums[i] += each.losses[i].read();
     }
 }
 
@@ -19414,7 +19454,6 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cxxabi.h>
-#include <sys/uio.h>
 
 // name_brackets.hpp - skips words, brackets and operators in demangled names.
 
@@ -23551,6 +23590,71 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// loader_lock.hpp - whether a lock of the loader belongs to a thread that does not exist.
+
+#ifndef ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
+#define ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// Whether these words are a recursive mutex that is held by a thread which is gone. Memory that is
+// no mutex does not look like one: all ten words of a mutex have few values.
+inline bool is_held_by_nobody(const pthread_mutex_t& words) noexcept {
+    const auto read = [](const auto& word) noexcept {
+        return static_cast<std::int32_t>(__atomic_load_n(&word, __ATOMIC_RELAXED));
+    };
+    const auto& mutex = words.__data;
+    if (read(mutex.__kind) != PTHREAD_MUTEX_RECURSIVE_NP || read(mutex.__nusers) != 1) return false;
+    const std::int32_t lock = read(mutex.__lock);  // 2: with threads that wait
+    const std::int32_t holder = read(mutex.__owner);
+    return (lock == 1 || lock == 2) && read(mutex.__count) > 0 && holder > 0 &&
+           mutex.__spins == 0 && mutex.__list.__prev == nullptr && mutex.__list.__next == nullptr &&
+           is_thread_gone(holder);
+}
+
+// True in a child in which dl_iterate_phdr would wait for ever. No module is loaded or unloaded
+// there any more, because dlopen and dlclose wait, too. In a static program always false.
+ALLOCSCOPE_SLOW_PATH bool is_loader_lock_lost() noexcept {
+    const std::uintptr_t loader = _r_debug.r_ldbase;
+    if (loader == 0) return false;
+    const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(loader);
+    const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(loader + header.e_phoff);
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        if (segments[i].p_type != PT_LOAD || (segments[i].p_flags & PF_W) == 0) continue;
+        constexpr std::uintptr_t step = alignof(pthread_mutex_t);
+        const std::uintptr_t begin = loader + segments[i].p_vaddr;
+        const std::uintptr_t end = begin + segments[i].p_memsz;
+        for (std::uintptr_t at = (begin + step - 1) & ~(step - 1);
+             at + sizeof(pthread_mutex_t) <= end; at += step) {
+            if (is_held_by_nobody(*reinterpret_cast<const pthread_mutex_t*>(at))) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <sys/uio.h>
+
 // loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
 
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
@@ -23564,6 +23668,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
+    bool is_known = false;
     ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
@@ -23645,16 +23750,19 @@ template <class Visitor>
 ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
-    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
+    if (!is_loader_lock_lost())
+        ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
 ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
     module_generation now;
+    if (is_loader_lock_lost()) return now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
             auto& generation = *static_cast<module_generation*>(answer);
             generation.loads = info->dlpi_adds;
             generation.unloads = info->dlpi_subs;
+            generation.is_known = true;
             return 1;  // every module carries the same two numbers
         },
         &now);
@@ -23668,6 +23776,7 @@ ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
         (*static_cast<const Work*>(given))();
         return 1;  // once
     };
+    if (is_loader_lock_lost()) return work();
     ::dl_iterate_phdr(run, const_cast<Work*>(&work));
 }
 
@@ -23763,7 +23872,10 @@ public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
     ALLOCSCOPE_INLINE bool is_current() const {
-        return is_read_ && generation_.equals(detail::current_module_generation());
+        if (!is_read_) return false;
+        const detail::module_generation now = detail::current_module_generation();
+        // Where the loader can no longer be asked, no module comes or goes any more.
+        return !now.is_known || generation_.equals(now);
     }
 
     // The previous result of modules() stays valid until the next call of this.
@@ -31277,6 +31389,8 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::operators_of_others:
             return "allocators have an operator new of their own, and calls of it could not be"
                    " changed: objects for which it does not call malloc may be missing";
+        case loss_reason::address_too_high:
+            return "allocations were not recorded: their addresses are not below 2^47";
         case loss_reason::count:
             break;
     }
@@ -31996,16 +32110,22 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
-        return process.tags.is_of_family(tag, pool);
+    pool_cell* const named = process.pools.newest(
+        address, thread.session,
+        [pool](std::uint32_t tag) { return process.tags.is_of_family(tag, pool); });
+    if (named != nullptr || !process.tags.has_refused_any()) return named;
+    // There may have been no room for the pool's name when the object was born.
+    return process.pools.newest(address, thread.session, [](std::uint32_t tag) {
+        return tag == allocation_tags::other_pools;
     });
 }
 
-// Takes the record away and counts the death.
-ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
+// Takes the record of the object at the address away and counts the death.
+ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, const void* block,
+                                            pool_cell& dying) noexcept {
     const std::uint32_t id = dying.cohort();
     const std::uint64_t bytes = dying.bytes.load(memory_order::relaxed);
-    dying.clear();
+    if (!dying.forget(reinterpret_cast<std::uintptr_t>(block), thread.session)) return;
     cohort& born = *process.cohorts.by_id(id);
     if (is_sampled(born)) {
         count_sample_death(thread, id, bytes);
@@ -32032,23 +32152,24 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
     if (forgotten != nullptr) {
         thread.lose(loss_reason::record_replaced);
-        remove_pool_object(thread, *forgotten);
+        remove_pool_object(thread, block, *forgotten);
     }
     const pool_cell* const below = find_pool_object(thread, block, nullptr);
     const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
     const std::uint32_t id = cohort_of_pool(thread, tag, frame);
-    const bool is_put = id != no_cohort && process.pools.put(process.arena, address, thread.session,
-                                                             id, tag, depth, bytes);
+    const bool is_put =
+        id != no_cohort && !is_too_high(address, bytes) &&
+        process.pools.put(process.arena, address, thread.session, id, tag, depth, bytes);
     if (thread.mode == charge::samples) {
         if (is_put) {
             count_sample_birth(thread, id, bytes);
         } else {
-            lose_sample(thread, bytes);
+            lose_sample(thread, block, bytes);
         }
         return;
     }
     if (!is_put) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block, bytes);
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);
@@ -32084,7 +32205,7 @@ ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool
     thread_state* const thread = enter(hook_frame());
     if (thread == nullptr) return;
     if (pool_cell* dying = find_pool_object(*thread, block, pool)) {
-        remove_pool_object(*thread, *dying);
+        remove_pool_object(*thread, block, *dying);
     }
     leave(*thread);
 }
@@ -32101,7 +32222,7 @@ ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t byt
     std::uint32_t tag = allocation_tags::other_pools;
     if (before != nullptr) {
         tag = before->tag();
-        remove_pool_object(*thread, *before);
+        remove_pool_object(*thread, block, *before);
     }
     if (is_birth_recorded(*thread, bytes)) {
         if (before == nullptr || words.type_length != 0) {
@@ -33267,9 +33388,10 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
 // Events of this session that are in no number, so that a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
-    const loss_reason in_no_number[] = {
-        loss_reason::no_memory_for_record, loss_reason::too_deeply_nested,
-        loss_reason::no_memory_for_thread, loss_reason::hook_abandoned};
+    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
+                                        loss_reason::too_deeply_nested,
+                                        loss_reason::no_memory_for_thread,
+                                        loss_reason::hook_abandoned, loss_reason::address_too_high};
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
         sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
@@ -34960,9 +35082,11 @@ public:
         const std::uint64_t here = own_process();
         thread_wait waiting;
         while (enter(here)) {
-            is_granted_ = !is_another_forking(walks_now.forking.load(), here);
+            const bool is_lost = is_loader_lock_lost();
+            is_granted_ = !is_lost && !is_another_forking(walks_now.forking.load(), here);
             if (is_granted_) return;
             leave();
+            if (is_lost) return;
             waiting.once();
         }
     }
@@ -35378,8 +35502,10 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
     prepare_walks_for_forks();
     if (!walk_permit{}.is_granted()) {
-        return "a lock of the loader belongs to a thread of the parent: this process was forked by"
-               " other means than fork(), while that thread attached or detached hooks";
+        return "a lock of the loader belongs to a thread of the parent: this process was forked "
+               "while"
+               " that thread was in dlopen() or dlclose(), or, by other means than fork(), while it"
+               " attached or detached hooks";
     }
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"
@@ -35721,6 +35847,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_BASELINES)
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -35762,15 +35889,19 @@ inline std::string system_error(const std::string& path, const char* what, int c
 inline std::string read_whole_file(const std::string& path, std::string& into) {
     std::FILE* file = std::fopen(path.c_str(), "rb");
     if (file == nullptr) return system_error(path, "read", errno);
+    constexpr std::size_t largest = std::size_t{256} << 20U;  // a device may never end
     char part[16384];
     errno = 0;
-    for (std::size_t count = 1; count != 0;) {
+    for (std::size_t count = 1; count != 0 && into.size() <= largest;) {
         count = std::fread(part, 1, sizeof part, file);
         into.append(part, count);
     }
     const int code = std::ferror(file) != 0 ? errno : 0;
     std::fclose(file);
     if (code != 0) return system_error(path, "read", code);
+    if (into.size() > largest) {
+        return path + " is larger than 256 MiB, so it has no counts of tests; give another path";
+    }
     if (into.find_first_not_of(" \r\n\t") != std::string::npos) return {};
     return path + " is empty: the program that should write it did not end normally; run it again";
 }
@@ -35782,6 +35913,13 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
     const std::string_view taken = rest.substr(0, end);
     rest.remove_prefix(end < rest.size() ? end + 1 : rest.size());
     return taken;
+}
+
+// The same for lines, which a version control system may have ended with "\r\n".
+inline std::string_view take_line(std::string_view& rest) {
+    std::string_view line = take_until(rest, '\n');
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
 }
 
 // The form in which a name is written to the file: each tab and each line end becomes a blank.
@@ -35797,11 +35935,21 @@ inline bool is_baseline_file(std::string_view text) {
            text.substr(0, 100).find(baseline_mark_of_version_1) != std::string_view::npos;
 }
 
+// Like take_until(), but after the last cell `rest` has no data(), so that an empty cell and none
+// can be told apart.
+inline std::string_view take_cell(std::string_view& rest) {
+    const std::size_t end = rest.find('\t');
+    const std::string_view taken = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    return taken;
+}
+
 // Returns "", or what is wrong with this line.
 inline std::string read_numbers(const std::vector<std::string>& columns, std::string_view line,
                                 measured_numbers& into) {
     for (const std::string& column : columns) {
-        const std::string_view cell = take_until(line, '\t');
+        if (line.data() == nullptr) return "it has fewer cells than the head has columns";
+        const std::string_view cell = take_cell(line);
         if (cell.empty()) continue;
         std::uint64_t number = 0;
         const char* end = cell.data() + cell.size();
@@ -35811,7 +35959,20 @@ inline std::string read_numbers(const std::vector<std::string>& columns, std::st
         }
         into.emplace_back(column, static_cast<double>(number));
     }
-    return line.empty() ? std::string{} : "it has more cells than the head has columns";
+    return line.data() == nullptr ? std::string{} : "it has more cells than the head has columns";
+}
+
+// Returns "", or what is wrong with the head.
+inline std::string read_columns(std::string_view head, std::vector<std::string>& into) {
+    if (take_cell(head) != "name") return "its first column is not \"name\"";
+    while (head.data() != nullptr) {
+        const std::string column{take_cell(head)};
+        if (std::find(into.begin(), into.end(), column) != into.end()) {
+            return "it has the column \"" + column + "\" twice";
+        }
+        into.push_back(column);
+    }
+    return {};
 }
 
 inline std::string read_baselines(const std::string& path, std::string_view text,
@@ -35826,7 +35987,7 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     std::string_view rest = text;
     std::string_view version = "1";
     if (text[0] == baseline_mark[0]) {
-        version = take_until(rest, '\n').substr(baseline_mark.size());
+        version = take_line(rest).substr(baseline_mark.size());
     }
     if (version != baseline_version) {
         return path + " has the format of version " + std::string{version} + ", this is version " +
@@ -35834,14 +35995,16 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     }
     if (text.back() != '\n') return path + " ends within a line: it was cut off; " + remedy;
     std::vector<std::string> columns;
-    std::string_view names = take_until(rest, '\n');
-    take_until(names, '\t');
-    while (!names.empty()) columns.emplace_back(take_until(names, '\t'));
+    std::string wrong = read_columns(take_line(rest), columns);
+    if (!wrong.empty()) return path + ", line 2: " + wrong + "; " + remedy;
     for (std::size_t number = 3; !rest.empty(); ++number) {
-        std::string_view line = take_until(rest, '\n');
-        measured_numbers& numbers = into[std::string{take_until(line, '\t')}];
-        numbers.clear();
-        const std::string wrong = read_numbers(columns, line, numbers);
+        std::string_view line = take_line(rest);
+        const std::string name{take_cell(line)};
+        measured_numbers numbers;
+        wrong = read_numbers(columns, line, numbers);
+        if (wrong.empty() && !into.emplace(name, numbers).second) {
+            wrong = "there is another line for \"" + name + "\"; remove one of them";
+        }
         if (!wrong.empty()) return path + ", line " + std::to_string(number) + ": " + wrong;
     }
     return {};
@@ -35882,7 +36045,11 @@ inline std::string replace_file(const std::string& path, const std::string& text
     const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     const int code = errno;
     const bool is_closed = std::fclose(file) == 0;
-    if (!is_written || !is_closed) return system_error(next, "written", is_written ? errno : code);
+    if (!is_written || !is_closed) {
+        const int reason = is_written ? errno : code;
+        std::remove(next.c_str());
+        return system_error(next, "written", reason);
+    }
     if (std::rename(next.c_str(), path.c_str()) != 0) return system_error(path, "replaced", errno);
     return {};
 }
@@ -36058,7 +36225,11 @@ inline std::string baselines::compare(const std::string& name,
     std::string worse;
     for (const auto& [what, value] : now) {
         const double* before = detail::find_number(found->second, what);
-        if (before == nullptr || !detail::is_increase(*before, value, tolerance_percent_)) continue;
+        if (before == nullptr) {
+            return "\"" + name + "\" has no baseline for " + what + " in " + path_ +
+                   "; run it with ALLOCSCOPE_UPDATE_BASELINES=1 to add it";
+        }
+        if (!detail::is_increase(*before, value, tolerance_percent_)) continue;
         worse += (worse.empty() ? "" : ", ") + what + ' ' + detail::change_text(*before, value);
     }
     if (worse.empty()) return worse;
@@ -44578,6 +44749,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "library_not_ready";
         case loss_reason::operators_of_others:
             return "operators_of_others";
+        case loss_reason::address_too_high:
+            return "address_too_high";
         case loss_reason::count:
             break;
     }

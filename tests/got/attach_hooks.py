@@ -124,6 +124,14 @@ def forks_in_walks(bench, compiler):
         run([program, how])
 
 
+def forks_in_loader(bench, compiler):
+    folder = bench.folder(f"forks-in-loader-{compiler}")
+    library = make_library(compiler, folder, "known", ["-Wl,-z,lazy"])
+    program = make_program(bench, compiler, folder, "forks_in_loader.cpp", library)
+    for how in "fork", "_Fork":
+        run([program, how])
+
+
 def main():
     made = bench()
     cases = []
@@ -153,6 +161,7 @@ def main():
         cases.append((f"{compiler}: another tool", lambda c=compiler: other_tool(made, c)))
         cases.append((f"{compiler}: forks", lambda c=compiler: forks(made, c)))
         cases.append((f"{compiler}: forks in walks", lambda c=compiler: forks_in_walks(made, c)))
+        cases.append((f"{compiler}: forks in loader", lambda c=compiler: forks_in_loader(made, c)))
         cases.append((f"{compiler}: refused", lambda c=compiler: refused(made, c)))
     check_all(cases)
 

@@ -18,6 +18,7 @@ HOOKS = "hooks.cpp"
 QUICK_START = SOURCES.parents[1] / "examples" / "01_quick_start.cpp"
 OTHER_COMPILERS = ["g++-11", "clang++-16", "clang++-19"]
 NEWEST = "clang++-19"
+WITH_MODULES = ["clang++-16", "clang++-19"]  # g++ 12 crashes at many headers in a module
 STANDARDS = ["c++17", "c++2b"]
 if "ALLOCSCOPE_TEST_SOAK" in os.environ:
     STANDARDS.insert(1, "c++20")
@@ -131,6 +132,23 @@ def check_exceptions_off_runs(tools, compiler):
     expect_in("seen 1008 allocations, 1001 frees, 7 live, 7 in rows\n", output)
 
 
+def check_module(tools, compiler):
+    """The doors behind a global module fragment: an `inline` or `static` that a module may not
+    export, or another entity than an #include of the same header gives, is an error there."""
+    folder = tools.folder(f"module {compiler}")
+    flags = ["-std=c++20", "-O1", *WARNINGS, f"-I{tools.include}"]
+    interface = folder / "in_a_module.pcm"
+    run([compiler, *flags, "--precompile", SOURCES / "in_a_module.cppm", "-o", interface])
+    run([compiler, "-std=c++20", "-c", interface, "-o", folder / "in_a_module.o"])
+    hooks = tools.compile(tools.compilers[0], HOOKS, "-O1", "-g", *WARNINGS)
+    for name, more in (("imports", []), ("includes_too", ["-DINCLUDES_TOO"])):
+        run([compiler, *flags, *more, f"-fmodule-file=in_a_module={interface}", "-c",
+             SOURCES / "module_user.cpp", "-o", folder / f"{name}.o"])
+        program = tools.link(compiler, folder / name, folder / f"{name}.o",
+                             folder / "in_a_module.o", hooks, *LIBRARIES)
+        expect_in("1 inside, 1 alive, shown\n", run([program]).stdout)
+
+
 def main():
     tools = bench()
     cases = []
@@ -139,6 +157,8 @@ def main():
         for standard, flags in itertools.product(STANDARDS, libraries):
             cases.append((f"{compiler} {standard}{' with libc++' if flags else ''}",
                           lambda c=compiler, s=standard, f=flags: check_program(tools, c, s, f)))
+        if compiler in WITH_MODULES:
+            cases.append((f"{compiler}, in a module", lambda c=compiler: check_module(tools, c)))
         if compiler == NEWEST:
             cases.append((f"{compiler}, compiled", lambda c=compiler: check_code(tools, c)))
     for compiler in tools.compilers:

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -41,6 +42,43 @@ std::uint64_t lost(const allocscope::snapshot& seen, const char* part) {
 }
 
 }  // namespace
+
+TEST_CASE("a pool: an address that is too high for the tables is a loss that says so") {
+    const auto handle = reinterpret_cast<void*>(std::uintptr_t{1} << 47U);
+    SUBCASE("exact") {
+        const allocscope::scope window{"pool"};
+        report_allocation(handle, 8, "device");
+        report_resize(handle, 16, "device");
+        report_free(handle, "device");
+        const allocscope::snapshot seen = window.stats();
+        CHECK(lost(seen, "2^47") == 2);
+        CHECK(lost(seen, "refused") == 0);
+        CHECK(seen.info().totals.allocations == 0);
+    }
+    SUBCASE("a size that reaches that far") {
+        const std::uint64_t before = lost(allocscope::scope{"earlier"}.stats(), "2^47");
+        const allocscope::scope window{"pool"};
+        report_allocation(memory, SIZE_MAX, "device");
+        report_allocation(memory, std::uint64_t{1} << 47U, "device");
+        report_allocation(memory, 100, "device");
+        report_resize(memory, SIZE_MAX - 7, "device");
+        CHECK(lost(window.stats(), "2^47") == before + 3);
+        CHECK(window.counts().allocations == 1);
+        CHECK(window.counts().frees == 1);
+        CHECK(window.counts().peak_bytes == 100);
+    }
+    SUBCASE("sampled") {
+        const std::uint64_t before = lost(allocscope::scope{"earlier"}.stats(), "2^47");
+        allocscope::options each;
+        each.record = allocscope::recording::sampled;
+        each.sample_bytes = 1;
+        const allocscope::scope window{"pool", each};
+        report_allocation(handle, 4096, "device");
+        const allocscope::snapshot seen = window.stats();
+        CHECK(lost(seen, "2^47") == before + 1);
+        CHECK(lost(seen, "refused") == 0);
+    }
+}
 
 TEST_CASE("a pool: what is reported is counted in its family, each object once") {
     const allocscope::scope window{"pool"};

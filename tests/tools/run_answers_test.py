@@ -58,6 +58,8 @@ def text_and_summary(recorder, program):
     recorder.run([program], "--output", path, code=4)
     (made,) = recorder.folder.glob("keeps-*.txt")
     assert made.stat().st_mode & 0o777 == 0o600
+    recorder.run([program], "--output", recorder.folder / "100%%-%n%%n.txt", code=4)
+    assert (recorder.folder / "100%-keeps%n.txt").exists()
     environment = {**os.environ, "ALLOCSCOPE_SUMMARY": "1", "ALLOCSCOPE_RECORD": "counters"}
     done = recorder.run([program], code=4, env=environment)
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
@@ -199,6 +201,13 @@ int main(int argc, char** argv) {
         done = recorder.run([program, how], "--memory")
         assert "parts: it is not known where its memory was" in done.stderr, done.stderr
         assert "resident memory" not in done.stderr
+    # One line for all programs, however many there are.
+    for children, others in ((1, "1 other program"), (3, "3 other programs")):
+        script = "i=0; while [ $i -lt %d ]; do %s _exit; i=$((i + 1)); done; kill -9 $$" % (
+            children, program)
+        done = recorder.run(["sh", "-c", script], "--memory", "--children", "follow", code=137)
+        (said,) = [line for line in done.stderr.splitlines() if "it is not known" in line]
+        assert f" and {others}: it is not known where their memory was: they" in said, said
     done = recorder.run([program, "return"], env={**os.environ, "ALLOCSCOPE_MEMORY": "1"})
     assert "\nresident memory  " in done.stderr, done.stderr
     assert "memory" not in recorder.report([program, "return"])

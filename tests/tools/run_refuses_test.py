@@ -73,6 +73,9 @@ def says_what_is_wrong(program):
             ALLOCSCOPE_RECORD="all")
     refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
     refuses(["--output", "/tmp", "--format", "text", program], '"/tmp", which is a folder')
+    for path, sign in (("%q.txt", "%q"), ("100%.txt", "%."), ("%%%.txt", "%."), ("heap%", "%")):
+        refuses(["--output", path, program], f'"{path}"', f'"{sign}" stands for nothing', "%% for")
+    refuses([program], 'ALLOCSCOPE_OUTPUT is "%q.txt"', ALLOCSCOPE_OUTPUT="%q.txt")
     refuses(["--output", "/no/such/folder/heap.txt", program], '"/no/such/folder/heap.txt"',
             'to "/no/such/folder/": No such file or directory')
     refuses(["--executable", "/no/such/file", program], '"/no/such/file"', "No such file")

@@ -157,7 +157,7 @@ ALLOCSCOPE_FAST_PATH void* born_by_operator(void* block, std::size_t bytes,
 // The caller has called enter(). Returns whether an operator new has made the object.
 inline bool remove_operator_object(thread_state& thread, const void* block) noexcept {
     pool_cell* const dying = find_pool_object(thread, block, nullptr);
-    if (dying != nullptr) remove_pool_object(thread, *dying);
+    if (dying != nullptr) remove_pool_object(thread, block, *dying);
     return dying != nullptr;
 }
 
@@ -249,9 +249,9 @@ inline taken_object take_operator_object(const void* block, std::uintptr_t frame
     thread_state* const thread = enter(frame);
     if (thread == nullptr) return taken;
     if (pool_cell* const found = find_pool_object(*thread, block, nullptr)) {
-        taken = {found->bytes.load(memory_order::relaxed), found->cohort(), thread->session,
-                 thread->tables};
-        found->clear();
+        const taken_object seen{found->bytes.load(memory_order::relaxed), found->cohort(),
+                                thread->session, thread->tables};
+        if (found->forget(reinterpret_cast<std::uintptr_t>(block), seen.session)) taken = seen;
     }
     leave(*thread);
     return taken;

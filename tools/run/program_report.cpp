@@ -113,12 +113,14 @@ std::string output_paths::path_with(const recorded_program& program) const {
     std::string path;
     for (std::size_t i = 0; i < pattern_.size(); ++i) {
         const char next = i + 1 < pattern_.size() ? pattern_[i + 1] : '\0';
-        if (pattern_[i] != '%' || (next != 'p' && next != 'n')) {
+        if (pattern_[i] != '%') {
             path += pattern_[i];
             continue;
         }
-        path += next == 'p' ? std::to_string(program.process_id) : program.name;
-        ++i;
+        if (next == 'p') path += std::to_string(program.process_id);
+        if (next == 'n') path += program.name;
+        if (next == '%') path += '%';
+        ++i;  // other signs were refused with the options
     }
     return path;
 }
@@ -162,7 +164,6 @@ void program_report::write() const {
             std::fputs(what_could_name_rows(rows, STDERR_FILENO).c_str(), stderr);
         }
     });
-    if (wanted_.explains_memory && !facts_.memory.is_known) say_no_memory();
 }
 
 void program_report::say_what_is_missing() const {
@@ -172,11 +173,9 @@ void program_report::say_what_is_missing() const {
                       " takes their memory from its own heap, and its calls could not be changed");
 }
 
-void program_report::say_no_memory() const {
-    refuse("run", program_.name +
-                      ": it is not known where its memory was: it ended without running its exit"
-                      " handlers, and before anything looked; with --every SECONDS this command"
-                      " looks while it runs");
+bool program_report::lacks_memory() const {
+    const bool is_reported = !program_.is_empty && program_.refusal.empty();
+    return is_reported && wanted_.explains_memory && !facts_.memory.is_known;
 }
 
 bool program_report::measure(allocscope::snapshot::moment& into) const {

@@ -52,6 +52,8 @@ public:
     bool measure(allocscope::snapshot::moment& into) const;
 
     void write() const;
+    // Whether the report should say where the memory was, and nothing has looked in time.
+    bool lacks_memory() const;
     // Says on stderr which library's objects the last report does not have.
     void say_what_is_missing() const;
     // Draws a picture of the present rows.
@@ -63,7 +65,6 @@ private:
     template <class Work>
     void in_own_process(bool wants_rows, const Work& work) const;
     std::string command_line() const;
-    void say_no_memory() const;
 
     const run_options& wanted_;
     const recording_file& file_;

@@ -245,13 +245,15 @@ private:
         if (seen.is_known && seen.look.found.total > largest.look.found.total) largest = seen;
     }
 
-    void write_report(const recording_file& file, std::uint32_t index) {
+    // Returns whether it is not known where the memory was.
+    bool write_report(const recording_file& file, std::uint32_t index) {
         program_report report{wanted_, file, index, path_of(file, index)};
         report.add(moments_[index]);
         report.add(names_.of(index));
         if (wanted_.explains_memory) report.add(memories_[index]);
         report.stop_when(end_asked_);
         report.write();
+        return report.lacks_memory();
     }
 
     // The recordings of ended programs take memory, so they are reported soon.
@@ -318,7 +320,9 @@ private:
     }
 
     void report_last(recording_file& file, std::uint32_t index) {
-        write_report(file, index);
+        if (write_report(file, index)) {
+            if (without_memory_++ == 0) first_without_memory_ = file.program(index).name;
+        }
         program_report{wanted_, file, index, {}}.say_what_is_missing();
         unrecorded_.leave_out(file.program(index));
         moments_.erase(index);
@@ -338,6 +342,7 @@ private:
             say_if_it_runs(file, i);
             report_last(file, i);
         }
+        if (without_memory_ != 0) refuse("run", sentence_about_memory());
         if (!unrecorded.empty()) refuse("run", unrecorded);
         for (const std::string& each : unrecorded_.sentences()) refuse("run", each);
         if (file.programs_left_out() != 0) {
@@ -357,6 +362,18 @@ private:
                    " sanitizer: " +
                        std::to_string(file.programs_sanitized()));
         }
+    }
+
+    std::string sentence_about_memory() const {
+        const bool is_one = without_memory_ == 1;
+        const std::string who =
+            first_without_memory_ +
+            (is_one ? "" : " and " + counted(without_memory_ - 1, "other program"));
+        return who + ": it is not known where " + (is_one ? "its" : "their") + " memory was: " +
+               (is_one ? "it ended without running its" : "they ended without running their") +
+               " exit handlers, and before anything looked; with --every SECONDS this command looks"
+               " while " +
+               (is_one ? "it runs" : "they run");
     }
 
     // What is said if the process has executed a program that was not recorded; "": nothing.
@@ -416,6 +433,8 @@ private:
     std::string why_not_;         // why the library cannot be loaded into the program; "": it can
     std::string no_memory_;       // why there is no memory to record into; the program still runs
     bool has_progress_ = false;
+    std::size_t without_memory_ = 0;    // programs of which it is not known where their memory was
+    std::string first_without_memory_;  // the name of one of them
     std::unique_ptr<output_paths> paths_;
     std::vector<bool> reported_;
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;

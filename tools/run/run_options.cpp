@@ -30,7 +30,8 @@ const char* const run_help =
     "                                    with --record sampled\n"
     "  --frames N                        frames recorded of each stack, 1 to 128 (24)\n"
     "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
-    "                                    number of the process, %n the name of the program\n"
+    "                                    number of the process, %n the name of the program,\n"
+    "                                    %% a percent sign\n"
     "  --format NAME                     text, html, json, csv, snapshot, pprof, folded,\n"
     "                                    speedscope, dhat, heaptrack, massif or callgrind; if\n"
     "                                    not given, the ending of PATH chooses: .txt .html .json\n"
@@ -110,10 +111,24 @@ std::string read_frames(const std::string& text, run_options& into) {
     return problem;
 }
 
+// A percent sign of the path with what follows it, if that stands for nothing; "" otherwise.
+std::string unknown_sign(const std::string& path) {
+    for (std::size_t at = path.find('%'); at != std::string::npos; at = path.find('%', at + 2)) {
+        const std::string sign = path.substr(at, 2);
+        if (sign != "%p" && sign != "%n" && sign != "%%") return sign;
+    }
+    return {};
+}
+
 // The program may run for hours, so it must not begin if its report cannot be written.
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
     if (text.empty()) return "--output is empty; it must be a path";
+    if (const std::string sign = unknown_sign(text); !sign.empty()) {
+        return "--output is \"" + text + "\", and \"" + sign +
+               "\" stands for nothing; write %p for the number of the process, %n for the name of"
+               " the program or %% for a percent sign";
+    }
     struct stat about;
     if (::stat(text.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
         return "--output is \"" + text + "\", which is a folder; name a file in it";

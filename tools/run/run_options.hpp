@@ -18,7 +18,7 @@ using report_format = allocscope::detail::file_format;
 struct run_options {
     allocscope::options record;
     bool follows_children = false;
-    std::string output;  // "" means the text on stderr; %p and %n stand for process and program
+    std::string output;  // "" means the text on stderr; %p, %n and %% as in run_help
     const report_format* format = allocscope::detail::format_named("text");
     bool is_summary = false;
     bool explains_memory = false;

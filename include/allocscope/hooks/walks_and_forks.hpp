@@ -14,7 +14,8 @@
 //
 // Our handlers are registered before main. If the first walk registered them, a fork() that has
 // begun in another thread would not call them. A child of _Fork() or clone() sees that a thread of
-// its parent was in a walk, and does not walk.
+// its parent was in a walk, and does not walk. If a thread of the parent was in dlopen(), the child
+// does not walk either: platform/loader_lock.hpp.
 
 #ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 #define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
@@ -22,6 +23,7 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/clocks.hpp>
+#include <allocscope/platform/loader_lock.hpp>
 #include <allocscope/platform/thread_identity.hpp>
 #include <allocscope/platform/thread_wait.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -110,9 +112,11 @@ public:
         const std::uint64_t here = own_process();
         thread_wait waiting;
         while (enter(here)) {
-            is_granted_ = !is_another_forking(walks_now.forking.load(), here);
+            const bool is_lost = is_loader_lock_lost();
+            is_granted_ = !is_lost && !is_another_forking(walks_now.forking.load(), here);
             if (is_granted_) return;
             leave();
+            if (is_lost) return;
             waiting.once();
         }
     }

@@ -20,11 +20,12 @@
 #include <fcntl.h>      // open
 #include <sys/file.h>   // flock
 #include <unistd.h>     // close
+#include <algorithm>    // find
 #include <cerrno>       // errno
 #include <charconv>     // from_chars
 #include <cstddef>      // size_t
 #include <cstdint>      // uint64_t
-#include <cstdio>       // fopen, fread, fwrite, rename, snprintf
+#include <cstdio>       // fopen, fread, fwrite, remove, rename, snprintf
 #include <cstring>      // strerror
 #include <map>          // map
 #include <string>       // string, to_string
@@ -55,15 +56,19 @@ inline std::string system_error(const std::string& path, const char* what, int c
 inline std::string read_whole_file(const std::string& path, std::string& into) {
     std::FILE* file = std::fopen(path.c_str(), "rb");
     if (file == nullptr) return system_error(path, "read", errno);
+    constexpr std::size_t largest = std::size_t{256} << 20U;  // a device may never end
     char part[16384];
     errno = 0;
-    for (std::size_t count = 1; count != 0;) {
+    for (std::size_t count = 1; count != 0 && into.size() <= largest;) {
         count = std::fread(part, 1, sizeof part, file);
         into.append(part, count);
     }
     const int code = std::ferror(file) != 0 ? errno : 0;
     std::fclose(file);
     if (code != 0) return system_error(path, "read", code);
+    if (into.size() > largest) {
+        return path + " is larger than 256 MiB, so it has no counts of tests; give another path";
+    }
     if (into.find_first_not_of(" \r\n\t") != std::string::npos) return {};
     return path + " is empty: the program that should write it did not end normally; run it again";
 }
@@ -75,6 +80,13 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
     const std::string_view taken = rest.substr(0, end);
     rest.remove_prefix(end < rest.size() ? end + 1 : rest.size());
     return taken;
+}
+
+// The same for lines, which a version control system may have ended with "\r\n".
+inline std::string_view take_line(std::string_view& rest) {
+    std::string_view line = take_until(rest, '\n');
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
 }
 
 // The form in which a name is written to the file: each tab and each line end becomes a blank.
@@ -90,11 +102,21 @@ inline bool is_baseline_file(std::string_view text) {
            text.substr(0, 100).find(baseline_mark_of_version_1) != std::string_view::npos;
 }
 
+// Like take_until(), but after the last cell `rest` has no data(), so that an empty cell and none
+// can be told apart.
+inline std::string_view take_cell(std::string_view& rest) {
+    const std::size_t end = rest.find('\t');
+    const std::string_view taken = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    return taken;
+}
+
 // Returns "", or what is wrong with this line.
 inline std::string read_numbers(const std::vector<std::string>& columns, std::string_view line,
                                 measured_numbers& into) {
     for (const std::string& column : columns) {
-        const std::string_view cell = take_until(line, '\t');
+        if (line.data() == nullptr) return "it has fewer cells than the head has columns";
+        const std::string_view cell = take_cell(line);
         if (cell.empty()) continue;
         std::uint64_t number = 0;
         const char* end = cell.data() + cell.size();
@@ -104,7 +126,20 @@ inline std::string read_numbers(const std::vector<std::string>& columns, std::st
         }
         into.emplace_back(column, static_cast<double>(number));
     }
-    return line.empty() ? std::string{} : "it has more cells than the head has columns";
+    return line.data() == nullptr ? std::string{} : "it has more cells than the head has columns";
+}
+
+// Returns "", or what is wrong with the head.
+inline std::string read_columns(std::string_view head, std::vector<std::string>& into) {
+    if (take_cell(head) != "name") return "its first column is not \"name\"";
+    while (head.data() != nullptr) {
+        const std::string column{take_cell(head)};
+        if (std::find(into.begin(), into.end(), column) != into.end()) {
+            return "it has the column \"" + column + "\" twice";
+        }
+        into.push_back(column);
+    }
+    return {};
 }
 
 inline std::string read_baselines(const std::string& path, std::string_view text,
@@ -119,7 +154,7 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     std::string_view rest = text;
     std::string_view version = "1";
     if (text[0] == baseline_mark[0]) {
-        version = take_until(rest, '\n').substr(baseline_mark.size());
+        version = take_line(rest).substr(baseline_mark.size());
     }
     if (version != baseline_version) {
         return path + " has the format of version " + std::string{version} + ", this is version " +
@@ -127,14 +162,16 @@ inline std::string read_baselines(const std::string& path, std::string_view text
     }
     if (text.back() != '\n') return path + " ends within a line: it was cut off; " + remedy;
     std::vector<std::string> columns;
-    std::string_view names = take_until(rest, '\n');
-    take_until(names, '\t');
-    while (!names.empty()) columns.emplace_back(take_until(names, '\t'));
+    std::string wrong = read_columns(take_line(rest), columns);
+    if (!wrong.empty()) return path + ", line 2: " + wrong + "; " + remedy;
     for (std::size_t number = 3; !rest.empty(); ++number) {
-        std::string_view line = take_until(rest, '\n');
-        measured_numbers& numbers = into[std::string{take_until(line, '\t')}];
-        numbers.clear();
-        const std::string wrong = read_numbers(columns, line, numbers);
+        std::string_view line = take_line(rest);
+        const std::string name{take_cell(line)};
+        measured_numbers numbers;
+        wrong = read_numbers(columns, line, numbers);
+        if (wrong.empty() && !into.emplace(name, numbers).second) {
+            wrong = "there is another line for \"" + name + "\"; remove one of them";
+        }
         if (!wrong.empty()) return path + ", line " + std::to_string(number) + ": " + wrong;
     }
     return {};
@@ -175,7 +212,11 @@ inline std::string replace_file(const std::string& path, const std::string& text
     const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     const int code = errno;
     const bool is_closed = std::fclose(file) == 0;
-    if (!is_written || !is_closed) return system_error(next, "written", is_written ? errno : code);
+    if (!is_written || !is_closed) {
+        const int reason = is_written ? errno : code;
+        std::remove(next.c_str());
+        return system_error(next, "written", reason);
+    }
     if (std::rename(next.c_str(), path.c_str()) != 0) return system_error(path, "replaced", errno);
     return {};
 }

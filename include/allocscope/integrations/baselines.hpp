@@ -152,7 +152,11 @@ inline std::string baselines::compare(const std::string& name,
     std::string worse;
     for (const auto& [what, value] : now) {
         const double* before = detail::find_number(found->second, what);
-        if (before == nullptr || !detail::is_increase(*before, value, tolerance_percent_)) continue;
+        if (before == nullptr) {
+            return "\"" + name + "\" has no baseline for " + what + " in " + path_ +
+                   "; run it with ALLOCSCOPE_UPDATE_BASELINES=1 to add it";
+        }
+        if (!detail::is_increase(*before, value, tolerance_percent_)) continue;
         worse += (worse.empty() ? "" : ", ") + what + ' ' + detail::change_text(*before, value);
     }
     if (worse.empty()) return worse;

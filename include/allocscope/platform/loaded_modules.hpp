@@ -6,6 +6,8 @@
 // Memory:   none
 //
 // What the visitor gets is valid only during its call, because the library may be unloaded later.
+//
+// A forked child in which nobody can take the loader's lock any more sees no modules.
 
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
@@ -13,6 +15,7 @@
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/platform/loader_lock.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t
@@ -27,6 +30,7 @@ namespace detail {
 struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
+    bool is_known = false;
     ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
@@ -108,16 +112,19 @@ template <class Visitor>
 ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
-    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
+    if (!is_loader_lock_lost())
+        ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
 ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
     module_generation now;
+    if (is_loader_lock_lost()) return now;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* answer) {
             auto& generation = *static_cast<module_generation*>(answer);
             generation.loads = info->dlpi_adds;
             generation.unloads = info->dlpi_subs;
+            generation.is_known = true;
             return 1;  // every module carries the same two numbers
         },
         &now);
@@ -131,6 +138,7 @@ ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
         (*static_cast<const Work*>(given))();
         return 1;  // once
     };
+    if (is_loader_lock_lost()) return work();
     ::dl_iterate_phdr(run, const_cast<Work*>(&work));
 }
 

@@ -48,16 +48,22 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
-        return process.tags.is_of_family(tag, pool);
+    pool_cell* const named = process.pools.newest(
+        address, thread.session,
+        [pool](std::uint32_t tag) { return process.tags.is_of_family(tag, pool); });
+    if (named != nullptr || !process.tags.has_refused_any()) return named;
+    // There may have been no room for the pool's name when the object was born.
+    return process.pools.newest(address, thread.session, [](std::uint32_t tag) {
+        return tag == allocation_tags::other_pools;
     });
 }
 
-// Takes the record away and counts the death.
-ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
+// Takes the record of the object at the address away and counts the death.
+ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, const void* block,
+                                            pool_cell& dying) noexcept {
     const std::uint32_t id = dying.cohort();
     const std::uint64_t bytes = dying.bytes.load(memory_order::relaxed);
-    dying.clear();
+    if (!dying.forget(reinterpret_cast<std::uintptr_t>(block), thread.session)) return;
     cohort& born = *process.cohorts.by_id(id);
     if (is_sampled(born)) {
         count_sample_death(thread, id, bytes);
@@ -84,23 +90,24 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
     if (forgotten != nullptr) {
         thread.lose(loss_reason::record_replaced);
-        remove_pool_object(thread, *forgotten);
+        remove_pool_object(thread, block, *forgotten);
     }
     const pool_cell* const below = find_pool_object(thread, block, nullptr);
     const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
     const std::uint32_t id = cohort_of_pool(thread, tag, frame);
-    const bool is_put = id != no_cohort && process.pools.put(process.arena, address, thread.session,
-                                                             id, tag, depth, bytes);
+    const bool is_put =
+        id != no_cohort && !is_too_high(address, bytes) &&
+        process.pools.put(process.arena, address, thread.session, id, tag, depth, bytes);
     if (thread.mode == charge::samples) {
         if (is_put) {
             count_sample_birth(thread, id, bytes);
         } else {
-            lose_sample(thread, bytes);
+            lose_sample(thread, block, bytes);
         }
         return;
     }
     if (!is_put) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block, bytes);
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);
@@ -136,7 +143,7 @@ ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool
     thread_state* const thread = enter(hook_frame());
     if (thread == nullptr) return;
     if (pool_cell* dying = find_pool_object(*thread, block, pool)) {
-        remove_pool_object(*thread, *dying);
+        remove_pool_object(*thread, block, *dying);
     }
     leave(*thread);
 }
@@ -153,7 +160,7 @@ ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t byt
     std::uint32_t tag = allocation_tags::other_pools;
     if (before != nullptr) {
         tag = before->tag();
-        remove_pool_object(*thread, *before);
+        remove_pool_object(*thread, block, *before);
     }
     if (is_birth_recorded(*thread, bytes)) {
         if (before == nullptr || words.type_length != 0) {

@@ -213,7 +213,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
         replace_record(thread, slot);
     }
     if (slot == nullptr || id == no_cohort) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_object(thread, block, bytes);
         leave(thread);
         return block;
     }

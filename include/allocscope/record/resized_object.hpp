@@ -121,7 +121,7 @@ ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std:
         if (may_be_sample(block)) {
             put_sample<allocation_tags::malloc_family>(*thread, block, bytes, frame);
         } else {  // there was no memory for a block at a page
-            lose_sample(*thread, bytes);
+            lose_sample(*thread, block, bytes);
         }
         leave(*thread);
     } else {

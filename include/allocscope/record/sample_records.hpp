@@ -57,10 +57,22 @@ ALLOCSCOPE_INLINE sample_weight weight_in(const sampled_part& part, std::uint64_
     return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
+// Called for an object that gets no record.
+ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
+                    ? loss_reason::address_too_high
+                    : loss_reason::no_memory_for_record);
+}
+
 // Called for a sample that gets no record. Counts the objects that it stands for as lost.
-ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
+ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
+                                      std::uint64_t bytes) noexcept {
     const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
-    thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
+    thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
+                    ? loss_reason::address_too_high
+                    : loss_reason::sample_not_recorded,
+                whole_number(objects + 0.5));
 }
 
 // Counts the death of a sample whose record has been removed.
@@ -113,7 +125,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     }
     const std::uint32_t id = find_cohort<Tag>(thread, frame);
     if (slot == nullptr || id == no_cohort) {
-        lose_sample(thread, bytes);
+        lose_sample(thread, block, bytes);
         return;
     }
     sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),

@@ -120,7 +120,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
     if (may_be_sample(block)) {
         put_sample<Tag>(*thread, block, bytes, frame);
     } else {  // there was no memory for a block at a page
-        lose_sample(*thread, bytes);
+        lose_sample(*thread, block, bytes);
     }
     leave(*thread);
 }

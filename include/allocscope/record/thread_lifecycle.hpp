@@ -214,10 +214,11 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     // For the values of the first 32 keys the C library has room. For that of a later key it
     // allocates some, which is charged to no window.
     constexpr pthread_key_t keys_with_room = 32;
-    state->pause_depth = process.thread_key >= keys_with_room ? 1 : 0;
+    const std::uint32_t pauses = process.thread_key >= keys_with_room ? 1 : 0;
+    state->pause_depth += pauses;
     const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
-    state->pause_depth = 0;
+    state->pause_depth -= pauses;
     state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), memory_order::release);

@@ -263,6 +263,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "library_not_ready";
         case loss_reason::operators_of_others:
             return "operators_of_others";
+        case loss_reason::address_too_high:
+            return "address_too_high";
         case loss_reason::count:
             break;
     }

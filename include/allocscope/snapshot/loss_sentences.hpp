@@ -49,6 +49,8 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::operators_of_others:
             return "allocators have an operator new of their own, and calls of it could not be"
                    " changed: objects for which it does not call malloc may be missing";
+        case loss_reason::address_too_high:
+            return "allocations were not recorded: their addresses are not below 2^47";
         case loss_reason::count:
             break;
     }

@@ -112,7 +112,10 @@ public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
     ALLOCSCOPE_INLINE bool is_current() const {
-        return is_read_ && generation_.equals(detail::current_module_generation());
+        if (!is_read_) return false;
+        const detail::module_generation now = detail::current_module_generation();
+        // Where the loader can no longer be asked, no module comes or goes any more.
+        return !now.is_known || generation_.equals(now);
     }
 
     // The previous result of modules() stays valid until the next call of this.

@@ -74,7 +74,10 @@ public:
             return known->number;
         }
         const std::uint32_t own = add(family, family_length, "", 0, 0);
-        if (own == 0) return other_pools;
+        if (own == 0) {
+            has_refused_any_.store(true, memory_order::relaxed);
+            return other_pools;
+        }
         if (type_length == 0) return own;
         const std::uint32_t typed = add(family, family_length, type, type_length, own);
         return typed == 0 ? own : typed;
@@ -99,6 +102,10 @@ public:
         const char* const own = family_of(number);
         const std::size_t length = length_of_cut(family, longest_family);
         return std::strncmp(own, family, length) == 0 && own[length] == '\0';
+    }
+    // Whether objects of pools with names may be in other_pools.
+    ALLOCSCOPE_INLINE bool has_refused_any() const noexcept {
+        return has_refused_any_.load(memory_order::relaxed);
     }
     // False: all that was ever allocated belongs to operator new.
     ALLOCSCOPE_INLINE bool has_families() const noexcept {
@@ -226,6 +233,7 @@ private:
 
     atomic<tables*> tables_{nullptr};
     atomic<bool> has_malloc_{false};
+    atomic<bool> has_refused_any_{false};
     atomic<std::uint32_t> next_number_{first_pool};
     page_arena texts_;
 };

@@ -47,6 +47,16 @@ namespace detail {
 // The least size that the hooks ask the allocator for, so that no two blocks share a slot.
 constexpr std::size_t smallest_block_bytes = 24;
 
+// The maps have no place for addresses from 2^47 on. The kernel hands such addresses out only on
+// request, but what a pool calls an address or a size may be any number.
+constexpr std::uint32_t address_bits = 47;
+
+// Whether an object lies there, or reaches that far.
+constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noexcept {
+    constexpr std::uintptr_t end = std::uintptr_t{1} << address_bits;
+    return address >= end || bytes > end - address;
+}
+
 struct live_object {
     std::uintptr_t address = 0;
     std::uint32_t cohort = 0;
@@ -176,7 +186,6 @@ public:
 
 private:
     static constexpr std::uint32_t region_shift = 26;
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
     // One more slot: a huge block that begins in the last granule keeps its size there.

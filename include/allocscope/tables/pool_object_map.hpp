@@ -42,7 +42,7 @@ class pool_object_map {
 public:
     struct cell {
         atomic<std::uint64_t> key;
-        atomic<std::uint64_t> record;  // 0: no object, or not complete
+        atomic<std::uint64_t> record;  // complete unless the key says `filling`
         atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
@@ -56,10 +56,12 @@ public:
         std::uint32_t depth() const noexcept {
             return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
-        // Forgets the object, so that the cell may be used for another one.
-        ALLOCSCOPE_INLINE void clear() noexcept {
-            record.store(0, memory_order::relaxed);
-            key.store(0, memory_order::release);
+        // Forgets the object at the address, so that the cell may be used for another one. Returns
+        // false when the session has ended, and another object has got the cell since: the caller
+        // may have been stopped after it had found the cell.
+        ALLOCSCOPE_INLINE bool forget(std::uintptr_t address, std::uint32_t session) noexcept {
+            std::uint64_t expected = key_of(address, session);
+            return key.compare_exchange_strong(expected, 0, memory_order::acq_rel);
         }
     };
 
@@ -68,7 +70,7 @@ public:
     ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
                                    Fits&& fits) const noexcept {
         const bucket* const buckets = buckets_.load(memory_order::acquire);
-        if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
+        if (buckets == nullptr || is_too_high(address)) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
         for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
@@ -81,12 +83,11 @@ public:
         return found;
     }
 
-    // Adds a record. Returns false when there is no memory for it, or when this machine has no such
-    // address.
+    // Adds a record. Returns false when there is no memory for it, or when the address is too high.
     bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
              std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
         bucket* const buckets = prepared_buckets();
-        if (buckets == nullptr || (address >> address_bits) != 0) return false;
+        if (buckets == nullptr || is_too_high(address)) return false;
         bucket& place = buckets[index_of(address)];
         const std::uint64_t key = key_of(address, session);
         cell* free = take_cell(place.load(memory_order::acquire), key, session);
@@ -145,7 +146,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t address_bits = 47;
     static constexpr std::uint32_t stretch_shift = 6;  // 64 bytes of heap have one bucket
     static constexpr std::uint32_t tag_shift = live_object_map::cohort_bits;
     static constexpr std::uint32_t depth_shift = tag_shift + 16;
@@ -170,13 +170,15 @@ private:
         return (address >> stretch_shift) & (bucket_count_ - 1U);
     }
 
-    // Finds a cell that is free or of an ended session, and marks it as being filled.
+    // Finds a cell that is free or of an ended session, and marks it as being filled. A cell that
+    // is being filled stays with its thread, even if that one was stopped before its session ended:
+    // it still writes to the cell when it goes on.
     static ALLOCSCOPE_INLINE cell* take_cell(knot* first, std::uint64_t key,
                                              std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
                 std::uint64_t seen = each.key.load(memory_order::relaxed);
-                const bool is_free = seen == 0 || session_of(seen) != session;
+                const bool is_free = (seen & filling) == 0 && session_of(seen) != session;
                 if (is_free &&
                     each.key.compare_exchange_strong(seen, filling | key, memory_order::acq_rel)) {
                     return &each;
@@ -221,7 +223,7 @@ private:
                 found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
                 found.cohort = each.cohort();
                 found.bytes = each.bytes.load(memory_order::relaxed);
-                if (found.cohort != 0 && !visit(found)) return false;
+                if (!visit(found)) return false;
             }
         }
         return true;

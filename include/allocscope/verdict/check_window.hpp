@@ -89,9 +89,10 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
 // Events of this session that are in no number, so that a broken limit may seem kept.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
-    const loss_reason in_no_number[] = {
-        loss_reason::no_memory_for_record, loss_reason::too_deeply_nested,
-        loss_reason::no_memory_for_thread, loss_reason::hook_abandoned};
+    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
+                                        loss_reason::too_deeply_nested,
+                                        loss_reason::no_memory_for_thread,
+                                        loss_reason::hook_abandoned, loss_reason::address_too_high};
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
         sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];

@@ -5,6 +5,8 @@ setting is said with the name and what to do.
 """
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,12 +16,18 @@ ODD = "b\ttab \\ line\n"
 HEAD = "allocscope baselines 2\nname\tallocations\tbytes\n"
 
 
-def start(path, *words, update=None, tolerance=0):
+def start(path, *words, update=None, tolerance=0, most_bytes=None):
+    def limit():
+        if most_bytes is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
     environment = {name: value for name, value in os.environ.items() if "BASELINES" not in name}
     if update is not None:
         environment["ALLOCSCOPE_UPDATE_BASELINES"] = update
     return subprocess.Popen([PROGRAM, str(path), str(tolerance), *map(str, words)], text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
+                            preexec_fn=limit)
 
 
 def run(path, *words, code, **more):
@@ -53,6 +61,17 @@ def keeps_and_compares(folder):
     text = run(path, "c", 1, code=1)
     assert "\"c\" has no baseline in" in text and "no such file" not in text, text
 
+    as_written = path.read_bytes()
+    path.write_bytes(as_written.replace(b"\n", b"\r\n"))
+    run(path, "a", 3, ODD, 100, code=0)
+    run(path, "a", 3, code=0, update="1")
+    assert path.read_bytes() == as_written
+
+    text = run(path, "a", 4, code=1, update="1", most_bytes=50)  # as on a full disk
+    assert f"{path}.new cannot be written: File too large" in text, text
+    assert path.read_bytes() == as_written
+    assert [entry.name for entry in folder.iterdir()] == [path.name]
+
     before = folder / "before.tsv"
     before.write_bytes(path.read_bytes())
     run(path, "a", 5, code=0, update="1")  # others stay
@@ -85,12 +104,23 @@ def refuses_bad_input(folder):
             (HEAD + "a\t1\t2", "ends within a line: it was cut off"),
             (HEAD + "a\t1\t2\nb\t1\tx\n", "line 4: bytes is \"x\", which is not a count"),
             (HEAD + "a\t-1\t2\n", "line 3: allocations is \"-1\""),
-            (HEAD + "a\t1\t2\t3\n", "line 3: it has more cells")):
+            (HEAD + "a\t1\t2\t3\n", "line 3: it has more cells"),
+            (HEAD + "a\t1\t2\t\n", "line 3: it has more cells"),
+            (HEAD + "a\t1\n", "line 3: it has fewer cells"),
+            (HEAD + "<<<<<<< HEAD\na\t1\t2\n=======\n", "line 3: it has fewer cells"),
+            (HEAD + "a\t1\t2\na\t3\t4\n", "line 4: there is another line for \"a\""),
+            (HEAD.replace("name", "nane"), "line 2: its first column is not \"name\""),
+            (HEAD.replace("bytes", "allocations"), "line 2: it has the column \"allocations\" tw")):
         path.write_text(content)
         for update in (None, "1"):  # a file that is not understood is never overwritten
             text = run(path, "a", 1, code=1, update=update)
             assert message in text and str(path) in text, text
             assert path.read_text() == content
+    path.write_text(HEAD + "a\t9\t99\n")
+    text = run(path, "a", 1, code=1)
+    assert f"\"a\" has no baseline for peak_bytes in {path}" in text, text
+    text = run("/dev/zero", "a", 1, code=1)
+    assert "/dev/zero is larger than 256 MiB" in text, text
     text = run(folder / "none" / "x.tsv", "a", 1, code=1, update="1")
     assert "none/ cannot be opened: No such file or directory; make the folder" in text, text
     text = run(folder, "a", 1, code=1, update="1")

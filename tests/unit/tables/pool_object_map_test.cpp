@@ -52,7 +52,7 @@ TEST_CASE("pool_object_map: a million operations on objects one byte apart, agai
             REQUIRE(seen->cohort() == known->second.cohort);
             REQUIRE(seen->tag() == known->second.tag);
             REQUIRE(seen->bytes.load() == known->second.bytes);
-            seen->clear();
+            REQUIRE(seen->forget(address, 7));
             model.erase(known);
         } else {
             const object born{static_cast<std::uint32_t>(1 + roll.below(0x1fffffe)),
@@ -84,11 +84,11 @@ TEST_CASE(
     CHECK(map.newest(heap, 1, any)->cohort() == 200);
     const auto is_chunk = [](std::uint32_t tag) { return tag == 3; };
     CHECK(map.newest(heap, 1, is_chunk)->cohort() == 100);
-    map.newest(heap, 1, any)->clear();
+    CHECK(map.newest(heap, 1, any)->forget(heap, 1));
     CHECK(map.newest(heap, 1, any)->cohort() == 100);
     // The cell that is free comes before the chunk's or behind it: the depth decides.
     REQUIRE(map.put(arena, heap, 1, 300, 4, 1, 16));
-    map.newest(heap, 1, is_chunk)->clear();
+    CHECK(map.newest(heap, 1, is_chunk)->forget(heap, 1));
     REQUIRE(map.put(arena, heap, 1, 400, 5, 2, 8));
     CHECK(map.newest(heap, 1, any)->cohort() == 400);
     map.release();
@@ -116,6 +116,37 @@ TEST_CASE("pool_object_map: records of an ended session are no records, and thei
     arena.release();
 }
 
+// A thread is stopped in the middle of an event while the last window closes and another one opens.
+TEST_CASE("pool_object_map: an event of an ended session takes no record of the next one") {
+    pool_object_map map;
+    page_arena arena;
+    REQUIRE(map.put(arena, heap, 1, 100, 3, 0, 8));
+    REQUIRE(map.put(arena, heap + 1, 1, 101, 3, 0, 8));  // the knot is full
+    pool_object_map::cell* const late = map.newest(heap, 1, any);
+    SUBCASE("it was about to forget an object") {
+        REQUIRE(map.put(arena, heap + 2, 2, 200, 3, 0, 16));
+        REQUIRE(map.newest(heap + 2, 2, any) == late);  // in the same cell
+        CHECK_FALSE(late->forget(heap, 1));
+        REQUIRE(map.newest(heap + 2, 2, any) != nullptr);
+        CHECK(map.newest(heap + 2, 2, any)->cohort() == 200);
+    }
+    SUBCASE("it was about to complete a record") {
+        const std::uint64_t complete = late->key.load();
+        late->key.store(std::uint64_t{1} << 63U | complete);
+        for (std::uint32_t i = 2; i < 5; ++i) {
+            REQUIRE(map.put(arena, heap + i, 2, 200 + i, 3, 0, 16));
+        }
+        late->record.store(1);
+        late->key.store(complete);
+        for (std::uint32_t i = 2; i < 5; ++i) {
+            REQUIRE(map.newest(heap + i, 2, any) != nullptr);
+            CHECK(map.newest(heap + i, 2, any)->cohort() == 200 + i);
+        }
+    }
+    map.release();
+    arena.release();
+}
+
 TEST_CASE(
     "pool_object_map: threads that share every bucket lose no record and take none of another") {
     pool_object_map map;
@@ -138,7 +169,7 @@ TEST_CASE(
                                                            seen->bytes.load() == known->second));
                 if (!is_right) ++failures[self];
                 if (seen != nullptr) {
-                    seen->clear();
+                    if (!seen->forget(address, 1)) ++failures[self];
                     own.erase(address);
                 } else {
                     const std::uint64_t bytes = roll.next();

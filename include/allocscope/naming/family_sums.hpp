@@ -16,6 +16,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/windows/window_reading.hpp>
 #include <allocscope/windows/window_sums.hpp>
@@ -34,11 +35,12 @@ struct family_sum {
     sample_sums deaths;
 };
 
-inline family_sum& sum_of_family(list<family_sum>& sums, std::uint32_t family) {
-    for (family_sum& each : sums) {
-        if (each.family == family) return each;
-    }
-    return sums.push_back({family, {}, {}, {}});
+using family_table = table<std::uint64_t, family_sum>;  // by the number: there may be thousands
+
+inline family_sum& sum_of_family(family_table& sums, std::uint32_t family) {
+    family_sum& sum = sums[family];
+    sum.family = family;
+    return sum;
 }
 
 inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth_bytes,
@@ -60,7 +62,7 @@ ALLOCSCOPE_INLINE void subtract_counts(allocation_counts& from,
 }
 
 // Needs the walking lock. Adds all families but operator new's, with what was reclaimed of them.
-inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
+inline void add_other_families(family_table& sums, const retired_births& retired,
                                const kept_counts& counts) {
     const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
@@ -98,9 +100,11 @@ inline void add_other_families(list<family_sum>& sums, const retired_births& ret
 inline void sum_families(list<family_sum>& sums, const retired_births& retired,
                          const kept_counts& counts, const window_sum& totals, bool in_samples) {
     if (!process.tags.has_families()) return;
+    family_table found{sums.memory()};
+    add_other_families(found, retired, counts);
+    if (found.empty()) return;
     list<family_sum> others{sums.memory()};
-    add_other_families(others, retired, counts);
-    if (others.empty()) return;
+    for (const auto& each : found) others.push_back(each.value);
     sort(others, [](const family_sum& a, const family_sum& b) { return a.family < b.family; });
     family_sum rest{allocation_tags::operator_new, totals.counts, totals.births, totals.deaths};
     for (family_sum& each : others) {

@@ -44,7 +44,7 @@ struct live_site {
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     const sample_sums* samples;  // of a sampled window: what objects and bytes are estimated from
-    std::uint64_t hash;          // of the frames below
+    std::uint64_t hash;          // of the frames below and the tag
     std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // how many were kept; frame_count of them are asked for
@@ -194,8 +194,9 @@ private:
 };
 
 // The hash by which names are found again.
-inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count) noexcept {
-    std::uint64_t hash = hash_seed;
+inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count,
+                                   std::uint32_t tag) noexcept {
+    std::uint64_t hash = hash_seed ^ tag;
     for (std::uint32_t i = 0; i < count; ++i) hash = hash_step(hash, frames[i]);
     return hash_finish(hash);
 }
@@ -283,7 +284,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
         if (known != nullptr) to.frames.append(known->frames(), each.all_frames);
-        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
+        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count, each.tag);
     }
 }
 

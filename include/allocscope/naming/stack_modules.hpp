@@ -28,7 +28,7 @@ namespace detail {
 
 // A stack whose names are wanted: some of its return addresses, innermost first.
 struct known_stack {
-    std::uint64_t hash = 0;  // of the first `count` addresses
+    std::uint64_t hash = 0;  // of the first `count` addresses and the tag
     const std::uintptr_t* addresses = nullptr;
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;

@@ -76,7 +76,7 @@ public:
                                            std::uint32_t tag = 0) const noexcept {
         const bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return nullptr;
-        return find(buckets[hash & (bucket_count - 1U)].load(memory_order::acquire), nullptr, hash,
+        return find(buckets[bucket_of(hash, tag)].load(memory_order::acquire), nullptr, hash,
                     frames, frame_count, tag);
     }
 
@@ -85,7 +85,7 @@ public:
                  std::uint32_t frame_count, std::uint32_t tag = 0) noexcept {
         bucket* buckets = prepared_buckets();
         if (buckets == nullptr) return nullptr;
-        bucket& place = buckets[hash & (bucket_count - 1U)];
+        bucket& place = buckets[bucket_of(hash, tag)];
         site* first = place.load(memory_order::acquire);
         if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
         // Another thread may count at the site as soon as it finds it, so by_id() knows it before.
@@ -136,6 +136,12 @@ private:
     using bucket = atomic<site*>;
     using site_slot = atomic<const site*>;
     static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
+
+    // Thousands of pools may have one stack.
+    ALLOCSCOPE_FAST_PATH static std::size_t bucket_of(std::uint64_t hash,
+                                                      std::uint32_t tag) noexcept {
+        return (hash + tag) & (bucket_count - 1U);
+    }
 
     ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
                                            const std::uintptr_t* frames, std::uint32_t frame_count,

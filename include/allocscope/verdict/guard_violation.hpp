@@ -51,7 +51,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     site.allocations = site.objects;
     site.bytes_allocated = bytes;
     site.frame_count = site.all_frames = frame_count;
-    site.hash = hash_of_stack(frames, frame_count);
+    site.hash = hash_of_stack(frames, frame_count, 0);
     for (std::uint32_t i = 0; i < frame_count; ++i) window.frames.push_back(frames[i]);
     window.sites.push_back(site);
     names_at_work names;

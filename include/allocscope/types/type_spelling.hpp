@@ -195,9 +195,9 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
-    // False for a name that may be a macro from another file.
+    // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
-        return is_described(word, name_kind::undescribed);
+        return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
     // The debug information may lack these templates, or have another type with such a name.
@@ -261,6 +261,8 @@ public:
     }
 
 private:
+    bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
+
     // Whether the file defines the name, or the debug information describes it.
     bool is_described(text word, name_kind least = name_kind::type) const {
         return file_.is_defined(word) || knowledge_.kind == nullptr ||
@@ -340,19 +342,18 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template || local.is_of_function;
+            const bool is_wanted = is_in_template() || local.is_of_function;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
             }
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_in_template && !is_local ? described_path(at, end) : text{};
+        return is_in_template() && !is_local ? described_path(at, end) : text{};
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the

@@ -545,6 +545,7 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
     CHECK(type_of("new known<int>;") == "known<int>");
     // With -g1 nothing is described.
     CHECK(type_of("new usual;") == "usual");
+    CHECK(type_of("new usual;", "run<int>()") == "?");  // a parameter, perhaps
     CHECK(type_of("new other::usual(3);") == "?");
     CHECK(type_of("new std::usual(3);") == "?");  // a template, perhaps
     CHECK(type_of("#define usual known\nnew usual;") == "?");

@@ -19465,6 +19465,7 @@ ALLOCSCOPE_MILD_BEGIN
 namespace symbolize {
 
 constexpr std::size_t no_position = text::npos;
+constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
 ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
@@ -20053,7 +20054,9 @@ ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<te
     if (name == "__gnu_cxx::__normal_iterator") {
         container = pointer.starts_with("std::") ? pointer : text{};
         pointer = arguments[0];
-    } else if (is_listed(name, "std::_List_iterator std::_List_const_iterator")) {
+    } else if (is_listed(name,
+                         "std::_List_iterator std::_List_const_iterator std::__list_iterator "
+                         "std::__list_const_iterator")) {
         container = joined(memory, "std::list<", arguments[0], ">");
         pointer = {};
     } else if (name == "std::_Deque_iterator") {
@@ -20386,8 +20389,9 @@ private:
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
-               is_listed(word,
-                         "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861 __exception_ptr");
+               is_listed(
+                   word,
+                   "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861 __exception_ptr __fs");
     }
 
     // "8ul" is written as "8".
@@ -20804,6 +20808,16 @@ struct type_answer {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };
+
+// Whether a candidate, which may lack scopes, means the class `type`.
+inline bool is_candidate_for(text candidate, text type) noexcept {
+    if (candidate.ends_with("<>")) {
+        candidate.remove_suffix(1);
+        type = type.substr(0, type.find('<') + 1);
+    }
+    if (candidate.empty() || !type.ends_with(candidate)) return false;
+    return type.size() == candidate.size() || type[type.size() - candidate.size() - 1] == ':';
+}
 
 }  // namespace symbolize
 
@@ -22848,6 +22862,9 @@ public:
     // Whether some types have their names in a unit that could not be read.
     ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
+    // False with -g1: the unit describes no types, but perhaps the scopes of functions.
+    ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
+
     // What the name means in `function`, which has its scopes before it: the name with the
     // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
     // not certain.
@@ -22958,6 +22975,7 @@ private:
 
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
+        has_sizes_ = has_sizes_ || type.bytes != 0;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
@@ -22992,6 +23010,7 @@ private:
 
     table<text, const named_type*> names_;
     bool lacks_names_ = false;
+    bool has_sizes_ = false;
 };
 
 }  // namespace symbolize
@@ -25344,11 +25363,6 @@ public:
         return is_known_as(name, function_name);
     }
 
-    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
-    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
-        return is_known_as(name, guide_name);
-    }
-
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -25425,8 +25439,7 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256,  // it may declare a function with this name
-        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
+        function_name = 256  // it may declare a function with this name
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -25492,7 +25505,6 @@ private:
 
     void see_parenthesis(std::size_t at) {
         const text name = text_at(at - 1);
-        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
@@ -25851,8 +25863,19 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     return found;
 }
 
-// Searches the blocks around the token at `from`, the innermost first. That token may itself be the
-// declaration. Namespaces are not searched, because a base class may have a variable of that name.
+// The member with that name of the class whose body opens at `open`.
+inline declared_variable member_of(const source_outline& file, std::size_t open,
+                                   text name) noexcept {
+    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
+        if (file.partner(at) > at) at = file.partner(at);
+        if (file.text_at(at) == name && !file.is_at(at + 1, "(")) return declared_there(file, at);
+    }
+    return {};
+}
+
+// Searches the blocks around the token at `from`, the innermost first, and what classes declare
+// behind the place. That token may itself be the declaration. Namespaces are not searched, because
+// a base class may have a variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -25868,8 +25891,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (token == "}") is_in_header = is_in_statement = false;
             at = file.partner(at);
         } else if (token == "{") {
-            const bool is_searched = kind_of_block(file, at) != block_kind::of_namespace;
+            const block_kind kind = kind_of_block(file, at);
+            const bool is_searched = kind != block_kind::of_namespace;
             if (found.at != 0) return is_searched ? found : declared_variable{};
+            if (kind == block_kind::of_class) found = member_of(file, at, name);
+            if (found.at != 0) return found;
             is_in_header = true;
         } else if (token == ";") {
             is_in_header = is_in_statement = false;
@@ -25880,7 +25906,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
-            if (!found.is_known() || is_in_header) return found;
+            if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
     return {};
@@ -25903,6 +25929,7 @@ namespace symbolize {
 
 enum class name_kind {
     unknown,
+    undescribed,    // the debug information describes no types, and the name is no usual macro's
     type,           // or a namespace
     class_template  // without arguments it is not the name of a type
 };
@@ -25963,7 +25990,7 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
         if (!is_word(word)) continue;
         if (word == "operator" || file.is_macro(word)) return true;
         const bool is_call = file.is_at(i + 1, "(");
-        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
+        const bool is_upper = word.find_first_of(lower_case) == no_position;
         if (is_call && is_upper && word.size() > 1) return true;
     }
     return false;
@@ -26119,7 +26146,7 @@ inline text without_boost(arena& memory, text type) {
 // Removes one layer; returns `type` itself if it has no wrapping.
 inline text without_wrapping(arena& memory, text type) {
     if (type.starts_with("boost::")) return without_boost(memory, type);
-    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "container slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
@@ -26675,6 +26702,9 @@ public:
                     const std::size_t outer = class_around(i, begin, depth);
                     const bool has_arguments = i + 1 < end && file_.is_at(i + 1, "<");
                     word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
+                    const bool is_argument =
+                        file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
+                    if (is_argument) word = number_or(word, file_.text_at(i));
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
                     return false;
@@ -26687,6 +26717,22 @@ public:
             type << word;
         }
         return !type.empty();
+    }
+
+    // The number that the only constant with that name in the file has; `meaning` if it has none.
+    text number_or(text meaning, text name) const {
+        if (is_parameter(name) || is_described(name)) return meaning;
+        const list<source_token>& tokens = file_.tokens();
+        bool is_constant = false;
+        for (std::size_t at = 1; at + 2 < tokens.size(); ++at) {
+            if (*tokens[at].begin != '=' || tokens[at - 1].spelling() != name) continue;
+            const text value = tokens[at + 1].spelling();
+            const bool is_number = value.find_first_not_of("0123456789") == no_position;
+            if (is_constant || !is_number || !file_.is_at(at + 2, ";")) return {};
+            is_constant = true;
+            meaning = value;
+        }
+        return meaning;
     }
 
     text described(text name, asked_name wanted) const {
@@ -26739,10 +26785,9 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
-    // False for a name that may be a macro from another file.
+    // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
+        return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
     // The debug information may lack these templates, or have another type with such a name.
@@ -26781,7 +26826,7 @@ public:
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
         if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
-            knowledge_.kind(knowledge_.context, word) == name_kind::unknown) {
+            knowledge_.kind(knowledge_.context, word) < name_kind::type) {
             return true;
         }
         return is_class_template(word);
@@ -26806,6 +26851,14 @@ public:
     }
 
 private:
+    bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
+
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) >= least;
+    }
+
     bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
@@ -26879,19 +26932,18 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template || local.is_of_function;
+            const bool is_wanted = is_in_template() || local.is_of_function;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
             }
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_in_template && !is_local ? described_path(at, end) : text{};
+        return is_in_template() && !is_local ? described_path(at, end) : text{};
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the
@@ -27047,7 +27099,9 @@ private:
             if (name_.components[i].name == word) return 0;
         }
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
+        if (local.what != local_name::kind::other || local.is_of_function) return 0;
+        const std::size_t scope = file_.scope_of(local.block + 1);
+        return file_.headers_around(memory_, scope).empty() ? 0 : local.block;
     }
 
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
@@ -27150,7 +27204,7 @@ public:
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         if (knowledge_.kind == nullptr) return true;
         if (file_.declares_function(own)) return false;
-        if (knowledge_.kind(knowledge_.context, own) == name_kind::unknown) {
+        if (knowledge_.kind(knowledge_.context, own) < name_kind::type) {
             return file_.is_defined(own);
         }
         return spelling_.is_class_there(name, expression_.type_end, own);
@@ -27261,17 +27315,20 @@ public:
             !spelling_.write(first, open + 1, end, 1)) {
             return path.view();
         }
-        const text type = pretty_type(memory_, first.view());
-        path << type;
-        const bool is_certain = is_class_here(argument) || type == "std::string";
-        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
+        path << pretty_type(memory_, first.view());
         return path.view();
     }
 
-    // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, own) == name_kind::unknown;
+    // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
+    text begun() const {
+        const std::size_t end = expression_.type_end;
+        std::size_t open = expression_.type_begin;
+        while (open < end && !file_.is_at(open, "<")) ++open;
+        if (expression_.is_request || file_.is_at(end, "[")) return {};
+        if (open == end || file_.behind_angles(open) != end) return {};
+        const char* const begin = file_.text_at(expression_.type_begin).data();
+        const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
+        return joined(memory_, path, "<>");
     }
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
@@ -27316,30 +27373,6 @@ private:
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
         return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
-    }
-
-    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
-    bool is_class_here(text word) const {
-        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
-        return file_.last_declared(word)->previous == 0;
-    }
-
-    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
-    // parameter and one constructor, `own(T x)`, and the file has no guide.
-    bool takes_its_parameter(text own) const {
-        const std::size_t body = body_of_class(file_, own);
-        const list<const template_header*> headers =
-            file_.headers_around(memory_, file_.scope_of(body + 1));
-        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
-        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
-        std::size_t constructors = 0;
-        for (std::size_t at = body; at < file_.partner(body); ++at) {
-            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
-            ++constructors;
-        }
-        return constructors == 1;
     }
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
@@ -27423,11 +27456,8 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
-        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own_word(*file, *expression))) {
-            type = deduced;
-        }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
+        if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced =
             deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
     }
@@ -27605,7 +27635,12 @@ private:
     }
     static symbolize::name_kind kind(void* place, text name) {
         const symbolize::type_names* known = types(place);
-        if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
+        if (known == nullptr) return symbolize::name_kind::unknown;
+        if (!known->has(name)) {
+            const bool is_usual = name.find_first_of(symbolize::lower_case) != text::npos;
+            return is_usual && !known->has_sizes() ? symbolize::name_kind::undescribed
+                                                   : symbolize::name_kind::unknown;
+        }
         return known->is_template(name) ? symbolize::name_kind::class_template
                                         : symbolize::name_kind::type;
     }
@@ -27947,16 +27982,18 @@ inline list<const new_expression*> member_initialisers(arena& memory, const sour
 // Whether nothing else in the class may ask for memory at the place of its initialisers.
 inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
-    if (has_hidden_new(file, open, close)) return false;
     for (std::size_t at = open; at < close; ++at) {
-        if (file.has_new_in_default(file.text_at(at))) return false;
+        const text word = file.text_at(at);
+        if (file.has_new_in_default(word)) return false;
+        const bool is_hidden = word == "operator" || file.is_macro(word);
+        if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
         if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
         const std::size_t inner = file.first_from(at);
         const bool is_around = inner < file.expressions().size() &&
                                file.expressions()[inner].begin < file.partner(at + 1);
         // It may be a macro of another file, with a `new` in it.
-        const bool is_known = is_around || file.is_defined(file.text_at(at));
+        const bool is_known = is_around || file.is_defined(word);
         if (!is_known && is_in_initialiser(file, open, at)) return false;
     }
     return true;
@@ -28324,13 +28361,14 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         function = own_name_of(name);
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
-        if (assigns) return {};
+        if (assigns && element.empty()) return {};
+        if (assigns) break;
         const std::size_t count = name.parts.components.size();
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made = is_listed(function_inside, container->classes) &&
-                                 is_listed(file, "stl_construct.h new_allocator.h") &&
-                                 is_listed(function, "_Construct construct");
+                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
+                                 is_listed(function, "_Construct construct make_unique");
             if (!is_made) return {};
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
@@ -28347,7 +28385,13 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             break;
         }
         if (count == 0) continue;
-        argument = first_argument(names.memory(), name.parts.last().arguments);
+        const text arguments = name.parts.last().arguments;
+        argument = first_argument(names.memory(), arguments);
+        // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
+        const std::size_t tree = arguments.find("std::_Rb_tree<");
+        if (tree != no_position) {
+            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
+        }
         if (count < 3) continue;
         const name_component& scope = name.parts.components[count - 2];
         const text said = element_of(names.memory(), scope.name, scope.arguments);
@@ -28377,26 +28421,26 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         const text first = first_argument(memory, name.parts.last().arguments);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
-            character = without_const(without_pointer(first));
+            character = without_const(without_spaces_around(without_pointer(first)));
         }
         if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
     }
     return {};
 }
 
-// `lambda` is "(lambda at main.cpp:3:9)". If the library is called there, it is one of the
-// caller's: "main::{lambda}". "" if that is not certain.
+// `lambda` is "(lambda at main.cpp:3:9)". The function that makes a call on that line contains it:
+// "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
-    while (at < frames.size() && is_standard_header(frames[at].file)) ++at;
-    if (at == frames.size()) return {};
-    const code_frame& caller = frames[at];
-    const auto number = [](int value) { return decimal{static_cast<std::uint64_t>(value)}; };
-    text_out place{names.memory()};
-    place << "(lambda at " << caller.file << ':' << number(caller.line) << ':';
-    place << number(caller.column) << ')';
-    if (place.view() != lambda) return {};
-    return joined(names.memory(), caller.function, "::{lambda}");
+    for (; at < frames.size(); ++at) {
+        text_out line{names.memory()};
+        line << "(lambda at " << frames[at].file << ':';
+        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        if (lambda.starts_with(line.view())) {
+            return joined(names.memory(), frames[at].function, "::{lambda}");
+        }
+    }
+    return {};
 }
 
 // `asking` is the frame that called operator new.
@@ -28421,11 +28465,10 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
-        const text type =
+        text type =
             is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
         if (type.starts_with("(lambda at ")) {
-            const text own = lambda_of_caller(names, frames, asking, type);
-            return own.empty() ? type_answer{} : type_answer{own, type_evidence::make_frame};
+            type = lambda_of_caller(names, frames, asking, type);
         }
         return printed_answer(memory, type, type_evidence::make_frame);
     }
@@ -28758,8 +28801,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
     if (type.empty()) return is_refuted ? type_answer{} : so_far;
-    const bool agrees = so_far.is_known() &&
-                        (type == so_far.name || type.ends_with(joined(memory, "::", so_far.name)));
+    const bool agrees = so_far.is_known() && is_candidate_for(so_far.name, type);
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
     }
@@ -28870,7 +28912,8 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
-    if (type.candidate.starts_with("<")) {
+    const text candidate = type.candidate;
+    if (candidate.starts_with("<")) {
         type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
             return fit_at(stack.asking_address(), each);
         });
@@ -28887,6 +28930,10 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
         fits.of_vtable = fit_at(stack.asking_address(), name);
+        // A vtable of a class that the source makes there belongs to the whole object.
+        if (fits.of_vtable == size_fit::unknown && symbolize::is_candidate_for(candidate, name)) {
+            fits.of_vtable = size_fit::same;
+        }
         // The unit that defines the virtual functions of a class describes the class.
         std::uintptr_t functions[4] = {};
         if (fits.of_vtable == size_fit::unknown) {
@@ -29168,8 +29215,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // True for functions that no row should name: those of the C++ runtime and the allocating functions
-// of the C library, which stand between the user's code and the allocation, and functions that run
-// before main() and at the start of threads.
+// of the C library, which stand between the user's code and the allocation.
 inline bool is_runtime_function(text name) noexcept {
     if (name.starts_with("operator ")) {
         name.remove_prefix(9);
@@ -29178,10 +29224,8 @@ inline bool is_runtime_function(text name) noexcept {
     constexpr text starts =
         "__cxa_ __gxx_ _Unwind_ _dl_ __libc_ __GI_ _IO_ __gthread_ __interceptor_";
     constexpr text names =
-        "_start _init _fini start_thread clone clone3 __clone dl_main call_init malloc calloc "
-        "realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc strdup strndup "
-        "__strdup __strndup wcsdup posix_memalign execute_native_thread_routine "
-        "__libcpp_operator_new __call_tls_dtors __run_exit_handlers exit";
+        "malloc calloc realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc "
+        "strdup strndup __strdup __strndup wcsdup posix_memalign __libcpp_operator_new";
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
@@ -29221,10 +29265,15 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     return is_listed(name, names);
 }
 
-// Whether a function belongs to the C and C++ implementation, because its global name is reserved.
+// Whether a function without a file belongs to the C and C++ implementation, because its global
+// name is reserved or known. A function of the user, or an inlined member, may be called `clone`.
 // The functions in which compilers initialise a user's global variables are the user's. So is a
 // linker name that is too long to demangle, unless it begins with a namespace of the library.
 inline bool is_reserved_function(text name) noexcept {
+    constexpr text names =
+        "_start _init _fini start_thread clone clone3 dl_main call_init exit "
+        "execute_native_thread_routine";
+    if (is_listed(name, names)) return true;
     if (name.size() < 2 || name[0] != '_') return false;
     if (name[1] == 'Z') {
         constexpr text starts = "_ZSt _ZNSt _ZNKSt _ZNSa _ZNSs _ZN9__gnu_cxx _ZNK9__gnu_cxx";

@@ -185,7 +185,12 @@ private:
     }
     static symbolize::name_kind kind(void* place, text name) {
         const symbolize::type_names* known = types(place);
-        if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
+        if (known == nullptr) return symbolize::name_kind::unknown;
+        if (!known->has(name)) {
+            const bool is_usual = name.find_first_of(symbolize::lower_case) != text::npos;
+            return is_usual && !known->has_sizes() ? symbolize::name_kind::undescribed
+                                                   : symbolize::name_kind::unknown;
+        }
         return known->is_template(name) ? symbolize::name_kind::class_template
                                         : symbolize::name_kind::type;
     }

@@ -71,7 +71,8 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (type.is_known() && !type.is_array) {
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
-    if (type.candidate.starts_with("<")) {
+    const text candidate = type.candidate;
+    if (candidate.starts_with("<")) {
         type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
             return fit_at(stack.asking_address(), each);
         });
@@ -88,6 +89,10 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
         fits.of_vtable = fit_at(stack.asking_address(), name);
+        // A vtable of a class that the source makes there belongs to the whole object.
+        if (fits.of_vtable == size_fit::unknown && symbolize::is_candidate_for(candidate, name)) {
+            fits.of_vtable = size_fit::same;
+        }
         // The unit that defines the virtual functions of a class describes the class.
         std::uintptr_t functions[4] = {};
         if (fits.of_vtable == size_fit::unknown) {

@@ -69,6 +69,9 @@ public:
     // Whether some types have their names in a unit that could not be read.
     ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
+    // False with -g1: the unit describes no types, but perhaps the scopes of functions.
+    ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
+
     // What the name means in `function`, which has its scopes before it: the name with the
     // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
     // not certain.
@@ -179,6 +182,7 @@ private:
 
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
+        has_sizes_ = has_sizes_ || type.bytes != 0;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
@@ -213,6 +217,7 @@ private:
 
     table<text, const named_type*> names_;
     bool lacks_names_ = false;
+    bool has_sizes_ = false;
 };
 
 }  // namespace symbolize

@@ -135,13 +135,14 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         function = own_name_of(name);
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
-        if (assigns) return {};
+        if (assigns && element.empty()) return {};
+        if (assigns) break;
         const std::size_t count = name.parts.components.size();
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made = is_listed(function_inside, container->classes) &&
-                                 is_listed(file, "stl_construct.h new_allocator.h") &&
-                                 is_listed(function, "_Construct construct");
+                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
+                                 is_listed(function, "_Construct construct make_unique");
             if (!is_made) return {};
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
@@ -158,7 +159,13 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             break;
         }
         if (count == 0) continue;
-        argument = first_argument(names.memory(), name.parts.last().arguments);
+        const text arguments = name.parts.last().arguments;
+        argument = first_argument(names.memory(), arguments);
+        // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
+        const std::size_t tree = arguments.find("std::_Rb_tree<");
+        if (tree != no_position) {
+            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
+        }
         if (count < 3) continue;
         const name_component& scope = name.parts.components[count - 2];
         const text said = element_of(names.memory(), scope.name, scope.arguments);
@@ -188,26 +195,26 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         const text first = first_argument(memory, name.parts.last().arguments);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
-            character = without_const(without_pointer(first));
+            character = without_const(without_spaces_around(without_pointer(first)));
         }
         if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
     }
     return {};
 }
 
-// `lambda` is "(lambda at main.cpp:3:9)". If the library is called there, it is one of the
-// caller's: "main::{lambda}". "" if that is not certain.
+// `lambda` is "(lambda at main.cpp:3:9)". The function that makes a call on that line contains it:
+// "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
-    while (at < frames.size() && is_standard_header(frames[at].file)) ++at;
-    if (at == frames.size()) return {};
-    const code_frame& caller = frames[at];
-    const auto number = [](int value) { return decimal{static_cast<std::uint64_t>(value)}; };
-    text_out place{names.memory()};
-    place << "(lambda at " << caller.file << ':' << number(caller.line) << ':';
-    place << number(caller.column) << ')';
-    if (place.view() != lambda) return {};
-    return joined(names.memory(), caller.function, "::{lambda}");
+    for (; at < frames.size(); ++at) {
+        text_out line{names.memory()};
+        line << "(lambda at " << frames[at].file << ':';
+        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        if (lambda.starts_with(line.view())) {
+            return joined(names.memory(), frames[at].function, "::{lambda}");
+        }
+    }
+    return {};
 }
 
 // `asking` is the frame that called operator new.
@@ -232,11 +239,10 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
-        const text type =
+        text type =
             is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
         if (type.starts_with("(lambda at ")) {
-            const text own = lambda_of_caller(names, frames, asking, type);
-            return own.empty() ? type_answer{} : type_answer{own, type_evidence::make_frame};
+            type = lambda_of_caller(names, frames, asking, type);
         }
         return printed_answer(memory, type, type_evidence::make_frame);
     }

@@ -85,8 +85,19 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     return found;
 }
 
-// Searches the blocks around the token at `from`, the innermost first. That token may itself be the
-// declaration. Namespaces are not searched, because a base class may have a variable of that name.
+// The member with that name of the class whose body opens at `open`.
+inline declared_variable member_of(const source_outline& file, std::size_t open,
+                                   text name) noexcept {
+    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
+        if (file.partner(at) > at) at = file.partner(at);
+        if (file.text_at(at) == name && !file.is_at(at + 1, "(")) return declared_there(file, at);
+    }
+    return {};
+}
+
+// Searches the blocks around the token at `from`, the innermost first, and what classes declare
+// behind the place. That token may itself be the declaration. Namespaces are not searched, because
+// a base class may have a variable of that name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -102,8 +113,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (token == "}") is_in_header = is_in_statement = false;
             at = file.partner(at);
         } else if (token == "{") {
-            const bool is_searched = kind_of_block(file, at) != block_kind::of_namespace;
+            const block_kind kind = kind_of_block(file, at);
+            const bool is_searched = kind != block_kind::of_namespace;
             if (found.at != 0) return is_searched ? found : declared_variable{};
+            if (kind == block_kind::of_class) found = member_of(file, at, name);
+            if (found.at != 0) return found;
             is_in_header = true;
         } else if (token == ";") {
             is_in_header = is_in_statement = false;
@@ -114,7 +128,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             found = declared_there(file, at);
-            if (!found.is_known() || is_in_header) return found;
+            if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
     return {};

@@ -221,7 +221,9 @@ ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<te
     if (name == "__gnu_cxx::__normal_iterator") {
         container = pointer.starts_with("std::") ? pointer : text{};
         pointer = arguments[0];
-    } else if (is_listed(name, "std::_List_iterator std::_List_const_iterator")) {
+    } else if (is_listed(name,
+                         "std::_List_iterator std::_List_const_iterator std::__list_iterator "
+                         "std::__list_const_iterator")) {
         container = joined(memory, "std::list<", arguments[0], ">");
         pointer = {};
     } else if (name == "std::_Deque_iterator") {

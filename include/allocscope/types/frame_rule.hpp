@@ -39,8 +39,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // True for functions that no row should name: those of the C++ runtime and the allocating functions
-// of the C library, which stand between the user's code and the allocation, and functions that run
-// before main() and at the start of threads.
+// of the C library, which stand between the user's code and the allocation.
 inline bool is_runtime_function(text name) noexcept {
     if (name.starts_with("operator ")) {
         name.remove_prefix(9);
@@ -49,10 +48,8 @@ inline bool is_runtime_function(text name) noexcept {
     constexpr text starts =
         "__cxa_ __gxx_ _Unwind_ _dl_ __libc_ __GI_ _IO_ __gthread_ __interceptor_";
     constexpr text names =
-        "_start _init _fini start_thread clone clone3 __clone dl_main call_init malloc calloc "
-        "realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc strdup strndup "
-        "__strdup __strndup wcsdup posix_memalign execute_native_thread_routine "
-        "__libcpp_operator_new __call_tls_dtors __run_exit_handlers exit";
+        "malloc calloc realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc "
+        "strdup strndup __strdup __strndup wcsdup posix_memalign __libcpp_operator_new";
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
@@ -92,10 +89,15 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
     return is_listed(name, names);
 }
 
-// Whether a function belongs to the C and C++ implementation, because its global name is reserved.
+// Whether a function without a file belongs to the C and C++ implementation, because its global
+// name is reserved or known. A function of the user, or an inlined member, may be called `clone`.
 // The functions in which compilers initialise a user's global variables are the user's. So is a
 // linker name that is too long to demangle, unless it begins with a namespace of the library.
 inline bool is_reserved_function(text name) noexcept {
+    constexpr text names =
+        "_start _init _fini start_thread clone clone3 dl_main call_init exit "
+        "execute_native_thread_routine";
+    if (is_listed(name, names)) return true;
     if (name.size() < 2 || name[0] != '_') return false;
     if (name[1] == 'Z') {
         constexpr text starts = "_ZSt _ZNSt _ZNKSt _ZNSa _ZNSs _ZN9__gnu_cxx _ZNK9__gnu_cxx";

@@ -86,16 +86,18 @@ inline list<const new_expression*> member_initialisers(arena& memory, const sour
 // Whether nothing else in the class may ask for memory at the place of its initialisers.
 inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
-    if (has_hidden_new(file, open, close)) return false;
     for (std::size_t at = open; at < close; ++at) {
-        if (file.has_new_in_default(file.text_at(at))) return false;
+        const text word = file.text_at(at);
+        if (file.has_new_in_default(word)) return false;
+        const bool is_hidden = word == "operator" || file.is_macro(word);
+        if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
         if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
         const std::size_t inner = file.first_from(at);
         const bool is_around = inner < file.expressions().size() &&
                                file.expressions()[inner].begin < file.partner(at + 1);
         // It may be a macro of another file, with a `new` in it.
-        const bool is_known = is_around || file.is_defined(file.text_at(at));
+        const bool is_known = is_around || file.is_defined(word);
         if (!is_known && is_in_initialiser(file, open, at)) return false;
     }
     return true;

@@ -29,6 +29,7 @@ ALLOCSCOPE_MILD_BEGIN
 namespace symbolize {
 
 constexpr std::size_t no_position = text::npos;
+constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
 ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {

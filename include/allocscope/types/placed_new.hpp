@@ -37,7 +37,7 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
         if (!is_word(word)) continue;
         if (word == "operator" || file.is_macro(word)) return true;
         const bool is_call = file.is_at(i + 1, "(");
-        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
+        const bool is_upper = word.find_first_of(lower_case) == no_position;
         if (is_call && is_upper && word.size() > 1) return true;
     }
     return false;

@@ -305,8 +305,9 @@ private:
         if (name == "nlohmann::") return word.starts_with("json_abi_");
         if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
-               is_listed(word,
-                         "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861 __exception_ptr");
+               is_listed(
+                   word,
+                   "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8 __n4861 __exception_ptr __fs");
     }
 
     // "8ul" is written as "8".

@@ -65,6 +65,16 @@ struct type_answer {
     }
 };
 
+// Whether a candidate, which may lack scopes, means the class `type`.
+inline bool is_candidate_for(text candidate, text type) noexcept {
+    if (candidate.ends_with("<>")) {
+        candidate.remove_suffix(1);
+        type = type.substr(0, type.find('<') + 1);
+    }
+    if (candidate.empty() || !type.ends_with(candidate)) return false;
+    return type.size() == candidate.size() || type[type.size() - candidate.size() - 1] == ':';
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

@@ -25,6 +25,7 @@ namespace symbolize {
 
 enum class name_kind {
     unknown,
+    undescribed,    // the debug information describes no types, and the name is no usual macro's
     type,           // or a namespace
     class_template  // without arguments it is not the name of a type
 };

@@ -201,8 +201,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
     if (type.empty()) return is_refuted ? type_answer{} : so_far;
-    const bool agrees = so_far.is_known() &&
-                        (type == so_far.name || type.ends_with(joined(memory, "::", so_far.name)));
+    const bool agrees = so_far.is_known() && is_candidate_for(so_far.name, type);
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
     }

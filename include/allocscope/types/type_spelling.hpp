@@ -112,6 +112,9 @@ public:
                     const std::size_t outer = class_around(i, begin, depth);
                     const bool has_arguments = i + 1 < end && file_.is_at(i + 1, "<");
                     word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
+                    const bool is_argument =
+                        file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
+                    if (is_argument) word = number_or(word, file_.text_at(i));
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
                     return false;
@@ -124,6 +127,22 @@ public:
             type << word;
         }
         return !type.empty();
+    }
+
+    // The number that the only constant with that name in the file has; `meaning` if it has none.
+    text number_or(text meaning, text name) const {
+        if (is_parameter(name) || is_described(name)) return meaning;
+        const list<source_token>& tokens = file_.tokens();
+        bool is_constant = false;
+        for (std::size_t at = 1; at + 2 < tokens.size(); ++at) {
+            if (*tokens[at].begin != '=' || tokens[at - 1].spelling() != name) continue;
+            const text value = tokens[at + 1].spelling();
+            const bool is_number = value.find_first_not_of("0123456789") == no_position;
+            if (is_constant || !is_number || !file_.is_at(at + 2, ";")) return {};
+            is_constant = true;
+            meaning = value;
+        }
+        return meaning;
     }
 
     text described(text name, asked_name wanted) const {
@@ -176,10 +195,9 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
-    // False for a name that may be a macro from another file.
+    // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
+        return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
     // The debug information may lack these templates, or have another type with such a name.
@@ -218,7 +236,7 @@ public:
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
         if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
-            knowledge_.kind(knowledge_.context, word) == name_kind::unknown) {
+            knowledge_.kind(knowledge_.context, word) < name_kind::type) {
             return true;
         }
         return is_class_template(word);
@@ -243,6 +261,14 @@ public:
     }
 
 private:
+    bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
+
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) >= least;
+    }
+
     bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
@@ -316,19 +342,18 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        const bool is_in_template = !headers_.empty() || !instantiated_.empty();
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template || local.is_of_function;
+            const bool is_wanted = is_in_template() || local.is_of_function;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
             }
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_in_template && !is_local ? described_path(at, end) : text{};
+        return is_in_template() && !is_local ? described_path(at, end) : text{};
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the
@@ -484,7 +509,9 @@ private:
             if (name_.components[i].name == word) return 0;
         }
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        return local.what == local_name::kind::other && !local.is_of_function ? local.block : 0;
+        if (local.what != local_name::kind::other || local.is_of_function) return 0;
+        const std::size_t scope = file_.scope_of(local.block + 1);
+        return file_.headers_around(memory_, scope).empty() ? 0 : local.block;
     }
 
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.

@@ -79,7 +79,7 @@ inline text without_boost(arena& memory, text type) {
 // Removes one layer; returns `type` itself if it has no wrapping.
 inline text without_wrapping(arena& memory, text type) {
     if (type.starts_with("boost::")) return without_boost(memory, type);
-    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "container slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {

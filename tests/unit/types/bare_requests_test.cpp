@@ -96,6 +96,16 @@ TEST_CASE("bare_requests: a container's variable, where g++ and clang place its 
           "part");
     CHECK(of_vector("void load() { static const std::pmr::vector<app::part> @v(3); }") ==
           "app::part");
+    CHECK(of_vector("namespace app { static std::vector<part> @v(3); }") == "part");
+    const auto later = [](const std::string& members, const std::string& before = "") {
+        return of_vector(before + "struct s { void f() { v.@resize(3); } " + members + " };",
+                         "resize");
+    };
+    CHECK(later("std::vector<part> v;") == "part");
+    CHECK(later("struct t { std::vector<int> v; }; std::vector<part> v;") == "part");
+    CHECK(later("std::vector<int> v(); std::vector<part> v;") == "part");
+    CHECK(later("auto v = f(); std::vector<part> w;") == "?");
+    CHECK(later("int n;", "std::vector<part> v;") == "?");
 }
 
 TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces, an alias") {
@@ -136,6 +146,30 @@ TEST_CASE("bare_requests: what push_back passes on is an element") {
     CHECK(added("emplace_back<int>", "_M_realloc_insert<int>") == "?");
 }
 
+TEST_CASE("bare_requests: functions of a container that name its class in an argument") {
+    const char* insert =
+        "_M_insert_<int, std::_Rb_tree<int, std::pair<int const, part>, x>::_Node>";
+    const auto of_map = [](const char* called, const char* behind) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_get_node", "bits/stl_tree.h"},
+                        {called, "bits/stl_tree.h"},
+                        {behind, "bits/stl_map.h"}},
+                       "@f();");
+    };
+    CHECK(of_map(insert, "insert") == "std::pair<const int, part>");
+    CHECK(of_map(insert, "operator=") == "std::pair<const int, part>");
+    CHECK(of_map("_M_insert_<int>", "operator=") == "?");
+    const auto of_made = [](const char* maker) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {"vector", "bits/stl_vector.h"},
+                        {maker, "bits/unique_ptr.h"}},
+                       "@f();");
+    };
+    CHECK(of_made("make_unique<std::vector<part>, int>") == "part");
+    CHECK(of_made("make_unique<part, int>") == "?");
+}
+
 TEST_CASE("bare_requests: the characters of a string") {
     const auto text_of = [](const char* called) {
         return type_of({{"allocate", "bits/new_allocator.h"},
@@ -149,11 +183,12 @@ TEST_CASE("bare_requests: the characters of a string") {
     CHECK(text_of("_M_construct<const part*>") == "?");
     CHECK(text_of("append<const char*>") == "?");
     CHECK(type_of({{"_M_construct<const char*>", "bits/basic_string.tcc"}}, "@f();") == "char");
+    CHECK(type_of({{"_M_construct<char *>", "bits/basic_string.tcc"}}, "@f();") == "char");
     CHECK(type_of({{"_M_construct<const char*>", "text.hpp"}}, "@f();") == "?");
 }
 
-TEST_CASE("bare_requests: a lambda where the library is called belongs to the caller") {
-    const auto stored = [](const std::string& lambda) {
+TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function of that call") {
+    const auto stored = [](const std::string& lambda, const char* caller = "load()") {
         const allocscope_test::marked_source marked{"\n  f = @[] {};"};
         arena memory;
         list<code_frame> frames{memory};
@@ -164,12 +199,19 @@ TEST_CASE("bare_requests: a lambda where the library is called belongs to the ca
         made.line = 1;
         made.is_inlined = true;
         frames.push_back(made);
-        frames.push_back(frame_at(marked, "load()"));
+        made.function = "pass<f>";
+        made.file = "/home/pass.hpp";
+        frames.push_back(made);
+        frames.push_back(frame_at(marked, caller));
         return type_of_frames(memory, frames);
     };
     CHECK(stored(":2:7") == "load()::{lambda}");
+    CHECK(stored(":2:9") == "load()::{lambda}");
     CHECK(stored(":1:7") == "?");
-    CHECK(stored(":2:9") == "?");
+    CHECK(stored(":22:7") == "?");
+    CHECK(stored(":2:7",
+                 "load(std::__cxx11::basic_string<char, std::char_traits<char>, "
+                 "std::allocator<char> >)") == "load(std::string)::{lambda}");
 }
 
 TEST_CASE("bare_requests: what a thread needs") {

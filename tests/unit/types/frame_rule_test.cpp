@@ -64,6 +64,22 @@ TEST_CASE("frame_rule: the library is known by the function's own name") {
     }
 }
 
+TEST_CASE("frame_rule: a function with a file may have a name of the C library") {
+    arena scratch;
+    const frame_rule rule;
+    code_frame frame;
+    for (const char* name : {"clone", "exit", "start_thread"}) {
+        CAPTURE(std::string{name});
+        frame.function = name;
+        frame.file = "";
+        CHECK(rule.is_library(scratch, frame));
+        frame.file = "/home/me/main.cpp";  // a member function that was inlined, with -g1
+        CHECK(!rule.is_library(scratch, frame));
+    }
+    frame.function = "malloc";
+    CHECK(rule.is_library(scratch, frame));
+}
+
 TEST_CASE("frame_rule: library types in a user's function do not make it a library's") {
     for (const char* name :
          {"void user::f<std::vector<int, std::allocator<int> > >(std::map<int, int>&)",

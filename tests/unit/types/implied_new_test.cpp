@@ -68,6 +68,7 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(seen("pool(int) : p(new part) {} part* p;") == "?");
     CHECK(seen("struct in { part* p = new part; };") == "?");
     CHECK(seen("part* p = MAKE(part); other* o = new other;") == "?");
+    CHECK(seen("void f() { MAKE(other); } part* p = new part; bool operator==(pool);") == "part");
     CHECK(seen("part* p = make(3); other* o = new other;") == "?");  // make may be a macro
     CHECK(seen("part* p = new unknown;") == "?");
     // A `new` in a default argument would be placed there, too.

@@ -373,6 +373,13 @@ TEST_CASE("type_from_source: a class template's own name stands for the instanti
     CHECK(type_at_mark(own, "app::pool<int>::copy()") == "app::pool<int>");
 }
 
+TEST_CASE("type_from_source: a class template in a class that is none") {
+    const char* inner =
+        "struct shape { template <class T> struct model {};\n"
+        "template <class T> shape(T) { keep(@new model<T>); } };";
+    CHECK(type_at_mark(inner, "shape::shape<app::line>(app::line)") == "model<app::line>");
+}
+
 TEST_CASE("type_from_source: the bare name of a class template is no type") {
     const char* bare = "template <class T> struct box { box(T); };\nauto* p = @new box(3);";
     CHECK(type_at_mark(bare, "main") == "?");
@@ -516,6 +523,7 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
         const allocscope::symbolize::type_knowledge knowledge{
             [](void*, allocscope::plain::text name) {
                 return name == "known" || name == "app" ? name_kind::type
+                       : name == "usual"                ? name_kind::undescribed
                        : name == "pair"                 ? name_kind::class_template
                                                         : name_kind::unknown;
             },
@@ -535,6 +543,19 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
     CHECK(type_of("new std::vector(1, 2);") == "?");
     CHECK(type_of("new std::pair<int, int>(1, 2);") == "std::pair<int, int>");
     CHECK(type_of("new known<int>;") == "known<int>");
+    // With -g1 nothing is described.
+    CHECK(type_of("new usual;") == "usual");
+    CHECK(type_of("new usual;", "run<int>()") == "?");  // a parameter, perhaps
+    CHECK(type_of("new other::usual(3);") == "?");
+    CHECK(type_of("new std::usual(3);") == "?");  // a template, perhaps
+    CHECK(type_of("#define usual known\nnew usual;") == "?");
+    // Numbers that have names.
+    CHECK(type_of("constexpr int usual = 12;\nnew known<int, usual>;") == "known<int, 12>");
+    CHECK(type_of("const int unknown = 12;\nnew known<unknown>;") == "known<12>");
+    CHECK(type_of("const int unknown = 12 + 1;\nnew known<unknown>;") == "?");
+    CHECK(type_of("int unknown = 12, m = 1;\nnew known<unknown>;") == "?");
+    CHECK(type_of("void f() { unknown = 3; }\nint unknown = 12;\nnew known<unknown>;") == "?");
+    CHECK(type_of("const int known = 12;\nnew app<known>;") == "app<known>");
     CHECK(type_of("new unsigned long[3];") == "unsigned long");
     CHECK(type_of("new std::vector<int>;") == "std::vector<int>");
     CHECK(type_of("new std::vector<unknown>;") == "?");

@@ -32,3 +32,16 @@ TEST_CASE("type_from_vtable: other symbols name no type") {
     CHECK(type_from_vtable("construction vtable for app::base-in-app::derived").empty());
     CHECK(type_from_vtable("typeinfo for app::widget").empty());
 }
+
+TEST_CASE("type_answer: a candidate may lack scopes, and what is in its brackets") {
+    using allocscope::symbolize::is_candidate_for;
+    CHECK(is_candidate_for("app::part", "app::part"));
+    CHECK(is_candidate_for("part", "app::part"));
+    CHECK(!is_candidate_for("art", "app::part"));
+    CHECK(!is_candidate_for("part", "app::other"));
+    CHECK(!is_candidate_for("", "app::part"));
+    CHECK(is_candidate_for("box<>", "app::box<app::part>"));
+    CHECK(is_candidate_for("app::box<>", "app::box<int>"));
+    CHECK(!is_candidate_for("box<>", "app::inbox<int>"));
+    CHECK(!is_candidate_for("part<>", "app::box<app::part<int> >"));
+}

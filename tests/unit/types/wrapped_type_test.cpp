@@ -76,7 +76,7 @@ TEST_CASE("wrapped_type: Boost's nodes and control blocks, and Abseil's slots") 
           "app::widget");
     CHECK(unwrapped_type("boost::multi_index::detail::hashed_index_base_node_impl<"
                          "std::allocator<char>>") == "hash buckets");
-    CHECK(unwrapped_type("absl::container_internal::AlignedType<8>") == "hash slots");
+    CHECK(unwrapped_type("absl::container_internal::AlignedType<8>") == "container slots");
     for (const char* type : {"boost::shared_ptr<int>", "boost::any", "boost::any::holder<int>*",
                              "boost::detail::sp_counted_impl_p<", "boost::any::holder<>"}) {
         CAPTURE(type);

@@ -10036,7 +10036,7 @@ public:
                                            std::uint32_t tag = 0) const noexcept {
         const bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return nullptr;
-        return find(buckets[hash & (bucket_count - 1U)].load(memory_order::acquire), nullptr, hash,
+        return find(buckets[bucket_of(hash, tag)].load(memory_order::acquire), nullptr, hash,
                     frames, frame_count, tag);
     }
 
@@ -10045,7 +10045,7 @@ public:
                  std::uint32_t frame_count, std::uint32_t tag = 0) noexcept {
         bucket* buckets = prepared_buckets();
         if (buckets == nullptr) return nullptr;
-        bucket& place = buckets[hash & (bucket_count - 1U)];
+        bucket& place = buckets[bucket_of(hash, tag)];
         site* first = place.load(memory_order::acquire);
         if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
         // Another thread may count at the site as soon as it finds it, so by_id() knows it before.
@@ -10096,6 +10096,12 @@ private:
     using bucket = atomic<site*>;
     using site_slot = atomic<const site*>;
     static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
+
+    // Thousands of pools may have one stack.
+    ALLOCSCOPE_FAST_PATH static std::size_t bucket_of(std::uint64_t hash,
+                                                      std::uint32_t tag) noexcept {
+        return (hash + tag) & (bucket_count - 1U);
+    }
 
     ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
                                            const std::uintptr_t* frames, std::uint32_t frame_count,
@@ -18648,11 +18654,12 @@ struct family_sum {
     sample_sums deaths;
 };
 
-inline family_sum& sum_of_family(list<family_sum>& sums, std::uint32_t family) {
-    for (family_sum& each : sums) {
-        if (each.family == family) return each;
-    }
-    return sums.push_back({family, {}, {}, {}});
+using family_table = table<std::uint64_t, family_sum>;  // by the number: there may be thousands
+
+inline family_sum& sum_of_family(family_table& sums, std::uint32_t family) {
+    family_sum& sum = sums[family];
+    sum.family = family;
+    return sum;
 }
 
 inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth_bytes,
@@ -18674,7 +18681,7 @@ ALLOCSCOPE_INLINE void subtract_counts(allocation_counts& from,
 }
 
 // Needs the walking lock. Adds all families but operator new's, with what was reclaimed of them.
-inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
+inline void add_other_families(family_table& sums, const retired_births& retired,
                                const kept_counts& counts) {
     const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
@@ -18712,9 +18719,11 @@ inline void add_other_families(list<family_sum>& sums, const retired_births& ret
 inline void sum_families(list<family_sum>& sums, const retired_births& retired,
                          const kept_counts& counts, const window_sum& totals, bool in_samples) {
     if (!process.tags.has_families()) return;
+    family_table found{sums.memory()};
+    add_other_families(found, retired, counts);
+    if (found.empty()) return;
     list<family_sum> others{sums.memory()};
-    add_other_families(others, retired, counts);
-    if (others.empty()) return;
+    for (const auto& each : found) others.push_back(each.value);
     sort(others, [](const family_sum& a, const family_sum& b) { return a.family < b.family; });
     family_sum rest{allocation_tags::operator_new, totals.counts, totals.births, totals.deaths};
     for (family_sum& each : others) {
@@ -18808,7 +18817,7 @@ namespace detail {
 
 // A stack whose names are wanted: some of its return addresses, innermost first.
 struct known_stack {
-    std::uint64_t hash = 0;  // of the first `count` addresses
+    std::uint64_t hash = 0;  // of the first `count` addresses and the tag
     const std::uintptr_t* addresses = nullptr;
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;
@@ -18921,7 +18930,7 @@ struct live_site {
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     const sample_sums* samples;  // of a sampled window: what objects and bytes are estimated from
-    std::uint64_t hash;          // of the frames below
+    std::uint64_t hash;          // of the frames below and the tag
     std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // how many were kept; frame_count of them are asked for
@@ -19071,8 +19080,9 @@ private:
 };
 
 // The hash by which names are found again.
-inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count) noexcept {
-    std::uint64_t hash = hash_seed;
+inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count,
+                                   std::uint32_t tag) noexcept {
+    std::uint64_t hash = hash_seed ^ tag;
     for (std::uint32_t i = 0; i < count; ++i) hash = hash_step(hash, frames[i]);
     return hash_finish(hash);
 }
@@ -19160,7 +19170,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
         if (known != nullptr) to.frames.append(known->frames(), each.all_frames);
-        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
+        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count, each.tag);
     }
 }
 
@@ -25363,6 +25373,11 @@ public:
         return is_known_as(name, function_name);
     }
 
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -25439,7 +25454,8 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256  // it may declare a function with this name
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -25505,6 +25521,7 @@ private:
 
     void see_parenthesis(std::size_t at) {
         const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
@@ -27315,8 +27332,17 @@ public:
             !spelling_.write(first, open + 1, end, 1)) {
             return path.view();
         }
-        path << pretty_type(memory_, first.view());
+        const text type = pretty_type(memory_, first.view());
+        path << type;
+        const bool is_certain = is_class_here(argument) || type == "std::string";
+        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
         return path.view();
+    }
+
+    // Whether the debug information does not know a class with that name.
+    bool is_undescribed(text own) const {
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, own) < name_kind::type;
     }
 
     // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
@@ -27373,6 +27399,30 @@ private:
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
         return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
+    }
+
+    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
+    bool is_class_here(text word) const {
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.last_declared(word)->previous == 0;
+    }
+
+    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
+    // parameter and one constructor, `own(T x)`, and the file has no guide.
+    bool takes_its_parameter(text own) const {
+        const std::size_t body = body_of_class(file_, own);
+        const list<const template_header*> headers =
+            file_.headers_around(memory_, file_.scope_of(body + 1));
+        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
+        std::size_t constructors = 0;
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
+            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
+            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
+            ++constructors;
+        }
+        return constructors == 1;
     }
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
@@ -27456,6 +27506,10 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
+        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
+            spelling.is_undescribed(own_word(*file, *expression))) {
+            type = deduced;
+        }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced =
@@ -33651,7 +33705,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     site.allocations = site.objects;
     site.bytes_allocated = bytes;
     site.frame_count = site.all_frames = frame_count;
-    site.hash = hash_of_stack(frames, frame_count);
+    site.hash = hash_of_stack(frames, frame_count, 0);
     for (std::uint32_t i = 0; i < frame_count; ++i) window.frames.push_back(frames[i]);
     window.sites.push_back(site);
     names_at_work names;

@@ -123,6 +123,11 @@ public:
         return is_known_as(name, function_name);
     }
 
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -199,7 +204,8 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256  // it may declare a function with this name
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -265,6 +271,7 @@ private:
 
     void see_parenthesis(std::size_t at) {
         const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else explicit constexpr inline virtual")) return;

@@ -212,8 +212,17 @@ public:
             !spelling_.write(first, open + 1, end, 1)) {
             return path.view();
         }
-        path << pretty_type(memory_, first.view());
+        const text type = pretty_type(memory_, first.view());
+        path << type;
+        const bool is_certain = is_class_here(argument) || type == "std::string";
+        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
         return path.view();
+    }
+
+    // Whether the debug information does not know a class with that name.
+    bool is_undescribed(text own) const {
+        return knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, own) < name_kind::type;
     }
 
     // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
@@ -270,6 +279,30 @@ private:
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
         return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
+    }
+
+    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
+    bool is_class_here(text word) const {
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.last_declared(word)->previous == 0;
+    }
+
+    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
+    // parameter and one constructor, `own(T x)`, and the file has no guide.
+    bool takes_its_parameter(text own) const {
+        const std::size_t body = body_of_class(file_, own);
+        const list<const template_header*> headers =
+            file_.headers_around(memory_, file_.scope_of(body + 1));
+        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
+        std::size_t constructors = 0;
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
+            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
+            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
+            ++constructors;
+        }
+        return constructors == 1;
     }
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
@@ -353,6 +386,10 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
+        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
+            spelling.is_undescribed(own_word(*file, *expression))) {
+            type = deduced;
+        }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced =

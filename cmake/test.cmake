@@ -65,6 +65,8 @@ set(jobs ${cores})
 if(DEFINED ENV{CMAKE_BUILD_PARALLEL_LEVEL})
     set(jobs "$ENV{CMAKE_BUILD_PARALLEL_LEVEL}")
 endif()
+# Some tests wait for what they have started.
+math(EXPR test_jobs "${jobs} + 1")
 set(passed 0)
 set(failed 0)
 set(failures)  # names, for the last lines
@@ -209,7 +211,7 @@ foreach(flavour IN LISTS flavours)
 
     string(TIMESTAMP built "%s")
     math(EXPR build_seconds "${built} - ${start}")
-    say("== ${title}: built in ${build_seconds} s; test, ${jobs} at a time")
+    say("== ${title}: built in ${build_seconds} s; test, ${test_jobs} at a time")
     set(wrapper)
     if(flavour STREQUAL "tsan")
         set(wrapper ${without_random_addresses})
@@ -217,7 +219,7 @@ foreach(flavour IN LISTS flavours)
     set(report "${folder}/junit.xml")
     set(failed_log "${folder}/Testing/Temporary/LastTestsFailed.log")
     file(REMOVE "${report}" "${failed_log}")
-    execute_process(COMMAND ${wrapper} "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}" -j ${jobs}
+    execute_process(COMMAND ${wrapper} "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}" -j ${test_jobs}
                             --output-on-failure --no-tests=error --timeout 1200
                             --output-junit "${report}")
     if(EXISTS "${report}")

@@ -219,8 +219,8 @@ foreach(flavour IN LISTS flavours)
     set(report "${folder}/junit.xml")
     set(failed_log "${folder}/Testing/Temporary/LastTestsFailed.log")
     file(REMOVE "${report}" "${failed_log}")
-    execute_process(COMMAND ${wrapper} "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}" -j ${test_jobs}
-                            --output-on-failure --no-tests=error --timeout 1200
+    execute_process(COMMAND ${wrapper} "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}"
+                            -j ${test_jobs} --output-on-failure --no-tests=error --timeout 1200
                             --output-junit "${report}")
     if(EXISTS "${report}")
         # "notrun" is a test whose program is missing, and also one that said it cannot run here.

@@ -134,8 +134,8 @@ def check(bench, form, level, flags, least_right):
 
 
 def check_forms(bench):
-    """Where types have units of their own, and where the linker makes the code, with each expression
-    once; a soak has all of them in each form."""
+    """Where types have units of their own, and where the linker makes the code: each expression in
+    one form of the two; a soak has all of them in each."""
     is_soak = "ALLOCSCOPE_TEST_SOAK" in os.environ
     forms = [("-g -gsplit-dwarf, units of types", "-O0", 0,
               ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 99.0),

@@ -14,6 +14,7 @@
 # | ALLOCSCOPE_HOOKS_OPTIONS      | (none)  | the same for the hooks that the tests link          |
 # | ALLOCSCOPE_BENCHMARK_OPTIONS  | (none)  | the same for benchmarks, where only crashes count   |
 # | ALLOCSCOPE_TEST_FILES_TOGETHER | 1      | how many files of unit tests are compiled at a time |
+# | ALLOCSCOPE_ROOMS_TOGETHER     | OFF     | one program of all unit tests above the malloc line |
 # | ALLOCSCOPE_LINKER             | (none)  | e.g. "lld", for our own programs                    |
 # | ALLOCSCOPE_SOAK               | OFF     | run every test for as long as it can be of use      |
 set(ALLOCSCOPE_TEST_GROUPS "all" CACHE STRING "Which tests to build")
@@ -28,6 +29,7 @@ set(ALLOCSCOPE_TEST_FILES_TOGETHER "1" CACHE STRING "Files of unit tests compile
 set(ALLOCSCOPE_LINKER "" CACHE STRING "Linker of our own programs, where it is installed")
 option(ALLOCSCOPE_SINGLE_INCLUDE "Compile the tests against single_include/" OFF)
 option(ALLOCSCOPE_OMIT_FRAME_POINTER "Compile our own programs without frame pointers" OFF)
+option(ALLOCSCOPE_ROOMS_TOGETHER "One program of all unit tests above the malloc line" OFF)
 option(ALLOCSCOPE_SOAK "Run every test for as long as it can be of use" OFF)
 option(ALLOCSCOPE_WARNINGS_AS_ERRORS "A warning fails the build" ON)
 

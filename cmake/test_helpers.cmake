@@ -129,7 +129,8 @@ function(allocscope_set_test_properties name label labels_from)
 endfunction()
 
 # One executable from doctest sources, and one ctest entry for each of the files, so that each
-# topic runs in its own process and a failure names its file.
+# topic runs in its own process and a failure names its file. With the prefix "unit" the files are of
+# several rooms, which are part of the names.
 function(allocscope_doctest_program target test_prefix)
     set(sources ${ARGN})
     allocscope_drop_excluded(sources)
@@ -137,7 +138,7 @@ function(allocscope_doctest_program target test_prefix)
         return()
     endif()
     set(compiled ${sources})
-    if(ALLOCSCOPE_TEST_FILES_TOGETHER GREATER 1 AND test_prefix MATCHES "^unit/")
+    if(ALLOCSCOPE_TEST_FILES_TOGETHER GREATER 1 AND test_prefix MATCHES "^unit")
         allocscope_join_test_files(compiled ${target} ${ALLOCSCOPE_TEST_FILES_TOGETHER})
     endif()
     add_executable(${target} ${compiled})
@@ -156,6 +157,11 @@ function(allocscope_doctest_program target test_prefix)
         if(has_cases)
             string(REGEX REPLACE "_test$" "" topic "${stem}")
             set(name "${test_prefix}/${topic}")
+            if(test_prefix STREQUAL "unit")
+                get_filename_component(folder "${source}" DIRECTORY)
+                get_filename_component(room "${folder}" NAME)
+                set(name "unit/${room}/${topic}")
+            endif()
             add_test(NAME "${name}" COMMAND ${target} "--source-file=*/${stem}.cpp")
             allocscope_set_test_properties("${name}" fast "${source}")
             # A filter that matches nothing must not look like success.

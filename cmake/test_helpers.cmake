@@ -129,7 +129,7 @@ function(allocscope_set_test_properties name label labels_from)
 endfunction()
 
 # One executable from doctest sources, and one ctest entry for each of the files, so that each
-# topic runs in its own process and a failure names its file. With the prefix "unit" the files are of
+# topic runs in its own process and a failure names its file. With the prefix "unit" they are of
 # several rooms, which are part of the names.
 function(allocscope_doctest_program target test_prefix)
     set(sources ${ARGN})

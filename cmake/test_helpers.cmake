@@ -79,8 +79,8 @@ endfunction()
 # Seconds of the tests that take longest. ctest starts those first, so that no long one is left
 # over at the end for one processor alone.
 set(allocscope_costs
-    "type_corpus/type_corpus=66" "linking/compile_matrix=60" "linking/flags_and_linkers=50"
-    "got/attach_hooks=40" "debug_forms/shared_forms=29" "header_alone/g[+][+]=22"
+    "type_corpus/type_corpus=80" "linking/compile_matrix=65" "linking/flags_and_linkers=50"
+    "got/attach_hooks=70" "debug_forms/shared_forms=29" "header_alone/g[+][+]=22"
     "header_alone/clang[+][+]=30" "linking/.*=10" "page/browser=18" "model/window_model=18"
     "benchmarks/golden_instructions=15" "lint/tidy=15" "debug_forms/packed_forms=15"
     "unit/unwind/cfi_to_rule=14" "process/refused_memory=14" "process/many_open_windows=14"

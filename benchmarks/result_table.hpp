@@ -75,11 +75,19 @@ public:
     int finish() {
         if (options_.tsv) return 0;
         std::printf("headline: %s; %d of %d targets met%s\n", headline_.c_str(), met_, targets_,
-                    options_.smoke ? " (smoke run: the numbers mean nothing)" : "");
+                    options_.smoke ? " (smoke run: the numbers mean nothing)" : not_optimised());
         return 0;
     }
 
 private:
+    static const char* not_optimised() {
+#if defined(__OPTIMIZE__)
+        return "";
+#else
+        return " (not optimised: the numbers mean nothing)";
+#endif
+    }
+
     static const char* compiler() {
 #if defined(__clang__)
         return "clang++ " __clang_version__;

@@ -11,7 +11,11 @@
 # | ALLOCSCOPE_FLAVOUR            | (none)  | name of this build for `// not with:` lines         |
 # | ALLOCSCOPE_UNIT_TEST_OPTIONS  | (none)  | for unit tests alone, e.g. "-O0": behind the others |
 # | ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS  | (none) | for those above the malloc line alone  |
+# | ALLOCSCOPE_HOOKS_OPTIONS      | (none)  | the same for the hooks that the tests link          |
+# | ALLOCSCOPE_BENCHMARK_OPTIONS  | (none)  | the same for benchmarks, where only crashes count   |
 # | ALLOCSCOPE_TEST_FILES_TOGETHER | 1      | how many files of unit tests are compiled at a time |
+# | ALLOCSCOPE_ROOMS_TOGETHER     | OFF     | one program of all unit tests above the malloc line |
+# | ALLOCSCOPE_LINKER             | (none)  | e.g. "lld", for our own programs                    |
 # | ALLOCSCOPE_SOAK               | OFF     | run every test for as long as it can be of use      |
 set(ALLOCSCOPE_TEST_GROUPS "all" CACHE STRING "Which tests to build")
 set(ALLOCSCOPE_SANITIZE "" CACHE STRING "Sanitizers for our own programs")
@@ -19,9 +23,13 @@ set(ALLOCSCOPE_FLAVOUR "" CACHE STRING "Name of this build")
 set(ALLOCSCOPE_UNIT_TEST_OPTIONS "" CACHE STRING "Further flags for unit tests")
 set(ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS "" CACHE STRING
     "Further flags for the unit tests of rooms above the malloc line")
+set(ALLOCSCOPE_HOOKS_OPTIONS "" CACHE STRING "Further flags for the hooks of the tests")
+set(ALLOCSCOPE_BENCHMARK_OPTIONS "" CACHE STRING "Further flags for the benchmarks")
 set(ALLOCSCOPE_TEST_FILES_TOGETHER "1" CACHE STRING "Files of unit tests compiled at a time")
+set(ALLOCSCOPE_LINKER "" CACHE STRING "Linker of our own programs, where it is installed")
 option(ALLOCSCOPE_SINGLE_INCLUDE "Compile the tests against single_include/" OFF)
 option(ALLOCSCOPE_OMIT_FRAME_POINTER "Compile our own programs without frame pointers" OFF)
+option(ALLOCSCOPE_ROOMS_TOGETHER "One program of all unit tests above the malloc line" OFF)
 option(ALLOCSCOPE_SOAK "Run every test for as long as it can be of use" OFF)
 option(ALLOCSCOPE_WARNINGS_AS_ERRORS "A warning fails the build" ON)
 
@@ -46,6 +54,13 @@ endif()
 # Where a debugger finds each variable at each instruction takes g++ a third of the time.
 target_compile_options(allocscope_developer_flags INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
+# lld takes a third of the time of Debian's own, which stays that of dev: users have it.
+if(ALLOCSCOPE_LINKER)
+    find_program(ALLOCSCOPE_LINKER_PROGRAM NAMES ld.${ALLOCSCOPE_LINKER})
+    if(ALLOCSCOPE_LINKER_PROGRAM)
+        target_link_options(allocscope_developer_flags INTERFACE -fuse-ld=${ALLOCSCOPE_LINKER})
+    endif()
+endif()
 include(cmake/warnings.cmake)
 include(cmake/sanitizers.cmake)
 

@@ -2,8 +2,8 @@
 # time. Each stands in a namespace of its own, so that it may name its helpers as it likes; what it
 # includes stands before all of them.
 #
-# A missing include of a test is not seen so: `dev` compiles each file by itself. One of a header is
-# seen by header_alone.
+# A missing include of a test is not seen so: the preset `dev` and tests/mutants/run.py compile each
+# file by itself. One of a header is seen by header_alone.
 
 # result = the headers that a source includes, as they are found from anywhere.
 function(allocscope_headers_of result source)

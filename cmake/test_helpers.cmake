@@ -79,8 +79,8 @@ endfunction()
 # Seconds of the tests that take longest. ctest starts those first, so that no long one is left
 # over at the end for one processor alone.
 set(allocscope_costs
-    "type_corpus/type_corpus=66" "linking/compile_matrix=60" "linking/flags_and_linkers=50"
-    "got/attach_hooks=40" "debug_forms/shared_forms=29" "header_alone/g[+][+]=22"
+    "type_corpus/type_corpus=80" "linking/compile_matrix=65" "linking/flags_and_linkers=50"
+    "got/attach_hooks=70" "debug_forms/shared_forms=29" "header_alone/g[+][+]=22"
     "header_alone/clang[+][+]=30" "linking/.*=10" "page/browser=18" "model/window_model=18"
     "benchmarks/golden_instructions=15" "lint/tidy=15" "debug_forms/packed_forms=15"
     "unit/unwind/cfi_to_rule=14" "process/refused_memory=14" "process/many_open_windows=14"
@@ -129,7 +129,8 @@ function(allocscope_set_test_properties name label labels_from)
 endfunction()
 
 # One executable from doctest sources, and one ctest entry for each of the files, so that each
-# topic runs in its own process and a failure names its file.
+# topic runs in its own process and a failure names its file. With the prefix "unit" they are of
+# several rooms, which are part of the names.
 function(allocscope_doctest_program target test_prefix)
     set(sources ${ARGN})
     allocscope_drop_excluded(sources)
@@ -137,7 +138,7 @@ function(allocscope_doctest_program target test_prefix)
         return()
     endif()
     set(compiled ${sources})
-    if(ALLOCSCOPE_TEST_FILES_TOGETHER GREATER 1 AND test_prefix MATCHES "^unit/")
+    if(ALLOCSCOPE_TEST_FILES_TOGETHER GREATER 1 AND test_prefix MATCHES "^unit")
         allocscope_join_test_files(compiled ${target} ${ALLOCSCOPE_TEST_FILES_TOGETHER})
     endif()
     add_executable(${target} ${compiled})
@@ -156,6 +157,11 @@ function(allocscope_doctest_program target test_prefix)
         if(has_cases)
             string(REGEX REPLACE "_test$" "" topic "${stem}")
             set(name "${test_prefix}/${topic}")
+            if(test_prefix STREQUAL "unit")
+                get_filename_component(folder "${source}" DIRECTORY)
+                get_filename_component(room "${folder}" NAME)
+                set(name "unit/${room}/${topic}")
+            endif()
             add_test(NAME "${name}" COMMAND ${target} "--source-file=*/${stem}.cpp")
             allocscope_set_test_properties("${name}" fast "${source}")
             # A filter that matches nothing must not look like success.
@@ -196,6 +202,14 @@ function(allocscope_process_test)
     endif()
     if(NOT EXISTS "${main_source}" OR NOT runs_here)
         return()
+    endif()
+    # ThreadSanitizer sees nothing where there is one thread.
+    if(ALLOCSCOPE_SANITIZE MATCHES "thread")
+        allocscope_any_line_matches(has_threads "thread" ${sources} ${plugins})
+        if(NOT has_threads)
+            message(STATUS "left out of this build: ${main_source}")
+            return()
+        endif()
     endif()
 
     set(target process_${behaviour})

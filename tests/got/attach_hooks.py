@@ -44,7 +44,7 @@ def make_program(bench, compiler, folder, source, library, *, hooks="hooks.cpp",
                  options=()):
     fixed = [flag for flag in options if flag == "-fno-pie"]
     objects = [bench.compile(compiler, HERE / source, level, *fixed, *FLAGS),
-               bench.compile(compiler, HERE / hooks, "-O0", *fixed, "-g")]
+               bench.compile(compiler, HERE / hooks, "-O0", "-g")]
     return bench.link(compiler, folder / pathlib.Path(source).stem, *objects, library,
                       f"-Wl,-rpath,{folder}", *[o for o in options if o != "-fno-pie"])
 

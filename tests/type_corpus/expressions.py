@@ -418,15 +418,24 @@ def numbered(lines):
             for number, (source, types) in enumerate(lines)]
 
 
-def corpus():
-    """[(line of source, [types of its rows])], and the text of the whole file."""
+def every_line():
     lines = []
     for source, types in SHAPES:
         for element in ELEMENTS:
             lines.append((source.replace("$T", element),
                           [each.replace("$T", element) for each in types]))
-    lines.extend(SINGLE)
-    return numbered(lines)
+    return lines + SINGLE
+
+
+def corpus():
+    """[(line of source, [types of its rows])]"""
+    return numbered(every_line())
+
+
+def half_of_corpus(which):
+    """Each shape with every second element; 0 and 1 together are the corpus."""
+    return numbered([line for number, line in enumerate(every_line())
+                     if (number + number // len(ELEMENTS)) % 2 == which])
 
 
 def coroutines():

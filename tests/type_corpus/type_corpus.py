@@ -8,6 +8,7 @@ docs/types_and_places.md, for all levels.
 """
 
 import collections
+import os
 import pathlib
 import re
 import subprocess
@@ -132,6 +133,20 @@ def check(bench, form, level, flags, least_right):
           f"{seen.share('unknown'):.1f}% not known, none wrong")
 
 
+def check_forms(bench):
+    """Where types have units of their own, and where the linker makes the code: each expression in
+    one form of the two; a soak has all of them in each."""
+    is_soak = "ALLOCSCOPE_TEST_SOAK" in os.environ
+    forms = [("-g -gsplit-dwarf, units of types", "-O0", 0,
+              ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 99.0),
+             ("-g, units of types", "-O0", 1, ["-g", "-fdebug-types-section"], 99.0),
+             ("-g -flto", "-O0", 0, ["-g", "-flto"], 99.0),
+             ("-g -flto", "-O2", 1, ["-g", "-flto"], 97.5)]
+    for form, level, half, flags, least_right in forms:
+        bench.use(expressions.corpus() if is_soak else expressions.half_of_corpus(half))
+        check(bench, form, level, flags, least_right)
+
+
 def main():
     words = sys.argv[1:]
     wants_table = words[0] == "--table"
@@ -144,14 +159,10 @@ def main():
             return
         for level in ("-O0", "-O2"):
             check(bench, "-g", level, ["-g"], 99.0)
-        if "clang" not in compiler:  # the table has these for both compilers
-            check(bench, "-g -gsplit-dwarf, units of types", "-O0",
-                  ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 99.0)
-            check(bench, "-g -flto", "-O0", ["-g", "-flto"], 99.0)
-            check(bench, "-g -flto", "-O2", ["-g", "-flto"], 97.5)
-            check(bench, "-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 99.0)
-            check(bench, "-g1", "-O0", ["-g1"], 96.5)
         check(bench, "-g1", "-O2", ["-g1"], 94.0)
+        if "clang" not in compiler:  # the table has these for both compilers
+            check(bench, "-g1", "-O0", ["-g1"], 96.5)
+            check_forms(bench)
         bench.use(expressions.rare(), expressions.RARE_PRELUDE)
         for level in ("-O0", "-O2"):
             check(bench, "-g, rare ways to write it", level, ["-g"], 100.0)

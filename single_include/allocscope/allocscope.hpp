@@ -15174,7 +15174,7 @@ inline void seed_dice(thread_state& thread) noexcept {
 
 // Bytes until the next sample. The gap is memoryless, so it may be drawn anew whenever the mean
 // changes.
-inline std::uint64_t next_gap(thread_state& thread) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint64_t next_gap(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);
     return draw_gap(thread.dice, thread.sample_bytes);
@@ -16397,7 +16397,7 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
 // a hook, the thread's own countdown decides and not the countdown of the state that the handler
 // works in. passes() has already asked the thread's own countdown; with a second countdown, both
 // would have to draw the allocation.
-ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_SLOW_PATH draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;
     const bool is_sample = thread->mode == charge::samples && is_drawn(*thread, bytes);
@@ -16407,8 +16407,8 @@ ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noe
 
 // Called after a block was allocated for a sample.
 template <std::uint32_t Tag>
-ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
-                                    std::uintptr_t frame) noexcept {
+ALLOCSCOPE_SLOW_PATH void on_sampled(void* block, std::uint64_t bytes,
+                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
     // Windows may have opened or closed meanwhile.
@@ -22020,8 +22020,8 @@ struct dwarf_line_row {
     bool ends_sequence = false;
 };
 
-ALLOCSCOPE_NOINLINE bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
-                                                dwarf_line_header& header) noexcept {
+ALLOCSCOPE_SLOW_PATH bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
+                                                 dwarf_line_header& header) noexcept {
     header = dwarf_line_header{};
     byte_cursor in{section, offset};
     std::uint64_t length = in.u32();
@@ -22262,7 +22262,11 @@ public:
     row_range sequence_of(std::uint64_t address) const noexcept;
 
     // The whole path of a file by its number in this program; "" when there is no such number.
-    text path_of(std::uint64_t file, kept_texts& texts) const;
+    text path_of(std::uint64_t file, kept_texts& texts) const {
+        if (file >= files_.size()) return {};
+        file_entry& entry = files_[file];
+        return entry.path.empty() ? make_path(entry, texts) : entry.path;
+    }
 
 private:
     struct span {
@@ -22294,6 +22298,9 @@ private:
         }
         rows_.push_back(next);
     }
+
+    // Sets the path, and returns it.
+    text make_path(file_entry& entry, kept_texts& texts) const;
 
     static text short_text(const char* section_text) noexcept {
         const std::size_t length = ::strnlen(section_text, detail::longest_text);
@@ -22374,10 +22381,8 @@ ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
 }
 
 // A relative name is relative to its directory; a relative directory to that of the compilation.
-ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& texts) const {
-    if (file >= files_.size() || files_[file].name == nullptr) return {};
-    file_entry& entry = files_[file];
-    if (!entry.path.empty()) return entry.path;
+ALLOCSCOPE_SLOW_PATH text line_table::make_path(file_entry& entry, kept_texts& texts) const {
+    if (entry.name == nullptr) return {};
     const text name = short_text(entry.name);
     if (name.empty()) return {};
     text inner;
@@ -35605,10 +35610,9 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
     prepare_walks_for_forks();
     if (!walk_permit{}.is_granted()) {
-        return "a lock of the loader belongs to a thread of the parent: this process was forked "
-               "while"
-               " that thread was in dlopen() or dlclose(), or, by other means than fork(), while it"
-               " attached or detached hooks";
+        return "a lock of the loader belongs to a thread of the parent: this process was forked"
+               " while that thread was in dlopen() or dlclose(), or, by other means than fork(),"
+               " while it attached or detached hooks";
     }
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"

@@ -47,8 +47,8 @@ struct dwarf_line_row {
     bool ends_sequence = false;
 };
 
-ALLOCSCOPE_NOINLINE bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
-                                                dwarf_line_header& header) noexcept {
+ALLOCSCOPE_SLOW_PATH bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
+                                                 dwarf_line_header& header) noexcept {
     header = dwarf_line_header{};
     byte_cursor in{section, offset};
     std::uint64_t length = in.u32();

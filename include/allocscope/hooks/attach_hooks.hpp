@@ -112,10 +112,9 @@ inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
     prepare_walks_for_forks();
     if (!walk_permit{}.is_granted()) {
-        return "a lock of the loader belongs to a thread of the parent: this process was forked "
-               "while"
-               " that thread was in dlopen() or dlclose(), or, by other means than fork(), while it"
-               " attached or detached hooks";
+        return "a lock of the loader belongs to a thread of the parent: this process was forked"
+               " while that thread was in dlopen() or dlclose(), or, by other means than fork(),"
+               " while it attached or detached hooks";
     }
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"

@@ -98,7 +98,7 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
 // a hook, the thread's own countdown decides and not the countdown of the state that the handler
 // works in. passes() has already asked the thread's own countdown; with a second countdown, both
 // would have to draw the allocation.
-ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_SLOW_PATH draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;
     const bool is_sample = thread->mode == charge::samples && is_drawn(*thread, bytes);
@@ -108,8 +108,8 @@ ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noe
 
 // Called after a block was allocated for a sample.
 template <std::uint32_t Tag>
-ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
-                                    std::uintptr_t frame) noexcept {
+ALLOCSCOPE_SLOW_PATH void on_sampled(void* block, std::uint64_t bytes,
+                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
     // Windows may have opened or closed meanwhile.

@@ -90,7 +90,7 @@ inline void seed_dice(thread_state& thread) noexcept {
 
 // Bytes until the next sample. The gap is memoryless, so it may be drawn anew whenever the mean
 // changes.
-inline std::uint64_t next_gap(thread_state& thread) noexcept {
+ALLOCSCOPE_SLOW_PATH std::uint64_t next_gap(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);
     return draw_gap(thread.dice, thread.sample_bytes);

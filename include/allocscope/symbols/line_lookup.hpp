@@ -63,7 +63,11 @@ public:
     row_range sequence_of(std::uint64_t address) const noexcept;
 
     // The whole path of a file by its number in this program; "" when there is no such number.
-    text path_of(std::uint64_t file, kept_texts& texts) const;
+    text path_of(std::uint64_t file, kept_texts& texts) const {
+        if (file >= files_.size()) return {};
+        file_entry& entry = files_[file];
+        return entry.path.empty() ? make_path(entry, texts) : entry.path;
+    }
 
 private:
     struct span {
@@ -95,6 +99,9 @@ private:
         }
         rows_.push_back(next);
     }
+
+    // Sets the path, and returns it.
+    text make_path(file_entry& entry, kept_texts& texts) const;
 
     static text short_text(const char* section_text) noexcept {
         const std::size_t length = ::strnlen(section_text, detail::longest_text);
@@ -175,10 +182,8 @@ ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
 }
 
 // A relative name is relative to its directory; a relative directory to that of the compilation.
-ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& texts) const {
-    if (file >= files_.size() || files_[file].name == nullptr) return {};
-    file_entry& entry = files_[file];
-    if (!entry.path.empty()) return entry.path;
+ALLOCSCOPE_SLOW_PATH text line_table::make_path(file_entry& entry, kept_texts& texts) const {
+    if (entry.name == nullptr) return {};
     const text name = short_text(entry.name);
     if (name.empty()) return {};
     text inner;

@@ -19578,6 +19578,12 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
     return no_position;
 }
 
+// False for "box<" and "box<pair<int>": the beginning of a type.
+inline bool has_all_arguments(text type) noexcept {
+    const std::size_t open = type.find('<');
+    return open != no_position && skip_brackets(type, open) == type.size();
+}
+
 // The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
 ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
     list<text> parts{memory};
@@ -26807,6 +26813,12 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) >= least;
+    }
+
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
@@ -26874,12 +26886,6 @@ public:
 
 private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
-
-    // Whether the file defines the name, or the debug information describes it.
-    bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) >= least;
-    }
 
     bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&
@@ -27433,7 +27439,7 @@ private:
     // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
-               spelling_.is_type_or_namespace(word);
+               spelling_.is_described(word);
     }
 
     bool is_of_standard_library(text own) const {
@@ -27511,14 +27517,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
-        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
+        if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
             spelling.is_undescribed(own_word(*file, *expression))) {
             type = deduced;
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced =
-            deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
+            has_all_arguments(deduced) ? names.made(deduced) : copy_of(names.memory(), deduced);
     }
     return names.made(type);
 }
@@ -27813,7 +27819,7 @@ namespace symbolize {
 
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
 ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
-    return candidate.contains("<") && !candidate.ends_with(">");
+    return candidate.contains("<") && !has_all_arguments(candidate);
 }
 
 // Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if

@@ -296,6 +296,10 @@ LINES = [
      ["pl"]),
     ("using q@ = pl; F { typedef struct { char c[2]; } q@, *qp@; qp@ p = new q@; keep(p); }",
      ["q@"]),
+    # What stands in the parentheses is a call, or a template with arguments of its own
+    ("F { keep(new std::unique_ptr(std::make_unique<pl>())); }", ["std::unique_ptr<pl>", "pl"]),
+    ("template <class T> struct c@ { long n = 0; c@(T) {} c@(T*) {} }; template <class T> struct d@ "
+     "{ T v; }; F { keep(new c@(d@<int>())); }", ["c@<d@<int>>"]),
     # Which constructor or guide is meant
     ("template <class T> struct c@ { long n; c@(T v) : n(v) {} }; c@(char) -> c@<int>; "
      "F { keep(new c@(char())); }", ["c@<int>"]),
@@ -366,7 +370,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 46), ("-O2", "-g1", 71), ("-O0", "-g", 27), ("-O2", "-g", 32))
+        limits = (("-O0", "-g1", 48), ("-O2", "-g1", 71), ("-O0", "-g", 28), ("-O2", "-g", 33))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -33,7 +33,7 @@ namespace symbolize {
 
 // Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
 ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
-    return candidate.contains("<") && !candidate.ends_with(">");
+    return candidate.contains("<") && !has_all_arguments(candidate);
 }
 
 // Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if

@@ -132,6 +132,12 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
     return no_position;
 }
 
+// False for "box<" and "box<pair<int>": the beginning of a type.
+inline bool has_all_arguments(text type) noexcept {
+    const std::size_t open = type.find('<');
+    return open != no_position && skip_brackets(type, open) == type.size();
+}
+
 // The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
 ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
     list<text> parts{memory};

@@ -308,7 +308,7 @@ private:
     // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
         return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
-               spelling_.is_type_or_namespace(word);
+               spelling_.is_described(word);
     }
 
     bool is_of_standard_library(text own) const {
@@ -386,14 +386,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
-        if (deduced.ends_with(">") && !deduced.starts_with("<") &&
+        if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
             spelling.is_undescribed(own_word(*file, *expression))) {
             type = deduced;
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced =
-            deduced.ends_with(">") ? names.made(deduced) : copy_of(names.memory(), deduced);
+            has_all_arguments(deduced) ? names.made(deduced) : copy_of(names.memory(), deduced);
     }
     return names.made(type);
 }

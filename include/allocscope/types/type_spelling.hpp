@@ -195,6 +195,12 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) >= least;
+    }
+
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
@@ -262,12 +268,6 @@ public:
 
 private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
-
-    // Whether the file defines the name, or the debug information describes it.
-    bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) >= least;
-    }
 
     bool is_class_template(text word) const {
         return knowledge_.kind != nullptr &&

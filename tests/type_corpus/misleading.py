@@ -298,8 +298,8 @@ LINES = [
      ["q@"]),
     # What stands in the parentheses is a call, or a template with arguments of its own
     ("F { keep(new std::unique_ptr(std::make_unique<pl>())); }", ["std::unique_ptr<pl>", "pl"]),
-    ("template <class T> struct c@ { long n = 0; c@(T) {} c@(T*) {} }; template <class T> struct d@ "
-     "{ T v; }; F { keep(new c@(d@<int>())); }", ["c@<d@<int>>"]),
+    ("template <class T> struct c@ { long n = 0; c@(T) {} c@(T*) {} }; template <class T> "
+     "struct d@ { T v; }; F { keep(new c@(d@<int>())); }", ["c@<d@<int>>"]),
     # Which constructor or guide is meant
     ("template <class T> struct c@ { long n; c@(T v) : n(v) {} }; c@(char) -> c@<int>; "
      "F { keep(new c@(char())); }", ["c@<int>"]),

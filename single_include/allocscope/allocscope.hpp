@@ -354,6 +354,8 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
 #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
+#define ALLOCSCOPE_SLOW_PATH \
+    __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -366,8 +368,7 @@ ALLOCSCOPE_NAMESPACE_END
 #endif
 
 #if defined(__clang__)
-    #define ALLOCSCOPE_SLOW_PATH \
-        __attribute__((noinline, cold, minsize, visibility("hidden"))) inline
+    #define ALLOCSCOPE_PRIVATE_RARE minsize
     #define ALLOCSCOPE_HOT_BEGIN                                                                \
         _Pragma(                                                                                \
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
@@ -397,9 +398,7 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
-        #define ALLOCSCOPE_SLOW_PATH                             \
-            __attribute__((noinline, cold, visibility("hidden"), \
-                           optimize(ALLOCSCOPE_PRIVATE_COOL))) inline
+        #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
@@ -411,7 +410,7 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
-        #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
+        #define ALLOCSCOPE_PRIVATE_RARE
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
@@ -17450,16 +17449,16 @@ inline std::uint64_t table_bytes() noexcept {
     return bytes;
 }
 
-// How often this loss has happened since the process began.
-ALLOCSCOPE_INLINE std::uint64_t losses_ever(loss_reason reason) noexcept {
-    std::uint64_t sum = 0;
-    if (reason == loss_reason::no_memory_for_thread) {
-        sum = process.events_without_state.load(memory_order::relaxed);
-    }
+// How often each loss has happened since the process began. One loop over the threads, because each
+// window that closes as the last one asks, and the losses of a thread lie side by side.
+ALLOCSCOPE_NOINLINE void read_losses(std::uint64_t* sums) noexcept {
+    constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
+    for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
+    sums[static_cast<std::uint32_t>(loss_reason::no_memory_for_thread)] =
+        process.events_without_state.load(memory_order::relaxed);
     for (const thread_state& each : all_threads()) {
-        sum += each.losses[static_cast<std::uint32_t>(reason)].read();
+        for (std::uint32_t i = 0; i < count; ++i) sums[i] += each.losses[i].read();
     }
-    return sum;
 }
 
 }  // namespace detail
@@ -17763,22 +17762,9 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
 // unmap all the time. The promise is 2 MiB; the difference is for memory that is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
-// Each window that closes as the last one does this: one loop over the threads, whose losses lie
-// side by side.
-inline void remember_losses() noexcept {
-    std::uint64_t* const sums = process.losses_before_session;
-    constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
-    for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
-    sums[static_cast<std::uint32_t>(loss_reason::no_memory_for_thread)] =
-        process.events_without_state.load(memory_order::relaxed);
-    for (const thread_state& each : all_threads()) {
-        for (std::uint32_t i = 0; i < count; ++i) sums[i] += each.losses[i].read();
-    }
-}
-
 // Called when the last window has closed and the gate is shut.
 inline void end_session() noexcept {
-    remember_losses();
+    read_losses(process.losses_before_session);
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
     // An event touches at most one page of the map.
     const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;
@@ -19253,9 +19239,9 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     const control_lock lock;
     allocation_counts& totals = taken.totals.counts;
     totals.peak_bytes = end_reading(facts, totals.live_bytes());
+    read_losses(taken.losses);
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] =
-            losses_ever(static_cast<loss_reason>(i)) - process.losses_before_session[i];
+        taken.losses[i] -= process.losses_before_session[i];
     }
 }
 
@@ -24437,6 +24423,8 @@ constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024 - 1;
 
 // 16 bytes, because a hundred thousand lines have a million tokens.
 struct source_token {
+    static constexpr std::uint64_t limit = max_source_bytes;  // 21 bits, all set
+
     const char* begin;
     std::uint64_t line : 22;
     std::uint64_t column : 21;
@@ -24500,8 +24488,8 @@ private:
 
     void token(char c) {
         const std::size_t begin = at_;
-        source_token found{source_.data() + begin, line_ & 0x3fffffU,
-                           (begin - line_begin_ + 1) & 0x1fffffU, 0};
+        source_token found{source_.data() + begin, line_ & (2 * source_token::limit + 1),
+                           (begin - line_begin_ + 1) & source_token::limit, 0};
         if (c == '"' || c == '\'') {
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
@@ -24515,7 +24503,7 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
-        found.length = (at_ - begin) & 0x1fffffU;
+        found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
     }
 
@@ -25402,6 +25390,12 @@ public:
         return found != nullptr ? *found : 0;
     }
 
+    // The token with the number in the only `name = 12;` of the file; 0: there is another
+    // assignment. Null: there is none.
+    ALLOCSCOPE_INLINE const std::uint32_t* number_of(text name) const noexcept {
+        return numbers_.find(name);
+    }
+
     // Whether the file uses this name of the standard library without "std::".
     ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -25443,6 +25437,7 @@ private:
           names_(memory),
           defaults_(memory),
           classes_(memory),
+          numbers_(memory),
           blocks_(memory),
           declarations_(memory),
           declared_(memory) {
@@ -25491,6 +25486,9 @@ private:
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
+            case '=':
+                see_assignment(at);
+                break;
             case 'm':
             case 'r':
                 if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
@@ -25537,6 +25535,14 @@ private:
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
         add_meaning(name, function_name);
+    }
+
+    void see_assignment(std::size_t at) {
+        if (!is_word_at(at - 1)) return;
+        const bool is_number =
+            text_at(at + 1).find_first_not_of("0123456789") == no_position && is_at(at + 2, ";");
+        const auto known = numbers_.insert(text_at(at - 1));
+        known.value = known.is_new && is_number ? static_cast<std::uint32_t>(at + 1) : 0;
     }
 
     void declare(text name, std::size_t at) {
@@ -25684,6 +25690,7 @@ private:
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
     table<text, std::uint32_t> classes_;   // by the name: its token in the definition
+    table<text, std::uint32_t> numbers_;   // by the name: see number_of()
     list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
@@ -26750,17 +26757,9 @@ public:
     // The number that the only constant with that name in the file has; `meaning` if it has none.
     text number_or(text meaning, text name) const {
         if (is_parameter(name) || is_described(name)) return meaning;
-        const list<source_token>& tokens = file_.tokens();
-        bool is_constant = false;
-        for (std::size_t at = 1; at + 2 < tokens.size(); ++at) {
-            if (*tokens[at].begin != '=' || tokens[at - 1].spelling() != name) continue;
-            const text value = tokens[at + 1].spelling();
-            const bool is_number = value.find_first_not_of("0123456789") == no_position;
-            if (is_constant || !is_number || !file_.is_at(at + 2, ";")) return {};
-            is_constant = true;
-            meaning = value;
-        }
-        return meaning;
+        const std::uint32_t* const number = file_.number_of(name);
+        if (number == nullptr) return meaning;
+        return *number != 0 ? file_.text_at(*number) : text{};
     }
 
     text described(text name, asked_name wanted) const {
@@ -33506,9 +33505,12 @@ inline std::uint64_t events_lost() noexcept {
                                         loss_reason::too_deeply_nested,
                                         loss_reason::no_memory_for_thread,
                                         loss_reason::hook_abandoned, loss_reason::address_too_high};
+    std::uint64_t ever[static_cast<std::uint32_t>(loss_reason::count)];
+    read_losses(ever);
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
-        sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
+        const auto i = static_cast<std::uint32_t>(each);
+        sum += ever[i] - process.losses_before_session[i];
     }
     return sum;
 }

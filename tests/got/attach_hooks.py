@@ -116,20 +116,20 @@ def forks(bench, compiler):
     run([make_program(bench, compiler, folder, "forks.cpp", library), FORKS])
 
 
-def forks_in_walks(bench, compiler):
-    folder = bench.folder(f"forks-in-walks-{compiler}")
+def forks_while(bench, compiler, folder_name, source):
+    folder = bench.folder(f"{folder_name}-{compiler}")
     library = make_library(compiler, folder, "known", ["-Wl,-z,lazy"])
-    program = make_program(bench, compiler, folder, "forks_in_walks.cpp", library)
+    program = make_program(bench, compiler, folder, source, library)
     for how in "fork", "_Fork":
         run([program, how])
+
+
+def forks_in_walks(bench, compiler):
+    forks_while(bench, compiler, "forks-in-walks", "forks_in_walks.cpp")
 
 
 def forks_in_loader(bench, compiler):
-    folder = bench.folder(f"forks-in-loader-{compiler}")
-    library = make_library(compiler, folder, "known", ["-Wl,-z,lazy"])
-    program = make_program(bench, compiler, folder, "forks_in_loader.cpp", library)
-    for how in "fork", "_Fork":
-        run([program, how])
+    forks_while(bench, compiler, "forks-in-loader", "forks_in_loader.cpp")
 
 
 def main():

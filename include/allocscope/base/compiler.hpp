@@ -53,6 +53,8 @@
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
 #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
+#define ALLOCSCOPE_SLOW_PATH \
+    __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -65,8 +67,7 @@
 #endif
 
 #if defined(__clang__)
-    #define ALLOCSCOPE_SLOW_PATH \
-        __attribute__((noinline, cold, minsize, visibility("hidden"))) inline
+    #define ALLOCSCOPE_PRIVATE_RARE minsize
     #define ALLOCSCOPE_HOT_BEGIN                                                                \
         _Pragma(                                                                                \
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
@@ -96,9 +97,7 @@
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
-        #define ALLOCSCOPE_SLOW_PATH                             \
-            __attribute__((noinline, cold, visibility("hidden"), \
-                           optimize(ALLOCSCOPE_PRIVATE_COOL))) inline
+        #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
@@ -110,7 +109,7 @@
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
-        #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
+        #define ALLOCSCOPE_PRIVATE_RARE
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN

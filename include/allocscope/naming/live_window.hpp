@@ -367,9 +367,9 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     const control_lock lock;
     allocation_counts& totals = taken.totals.counts;
     totals.peak_bytes = end_reading(facts, totals.live_bytes());
+    read_losses(taken.losses);
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] =
-            losses_ever(static_cast<loss_reason>(i)) - process.losses_before_session[i];
+        taken.losses[i] -= process.losses_before_session[i];
     }
 }
 

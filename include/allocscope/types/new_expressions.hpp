@@ -141,6 +141,12 @@ public:
         return found != nullptr ? *found : 0;
     }
 
+    // The token with the number in the only `name = 12;` of the file; 0: there is another
+    // assignment. Null: there is none.
+    ALLOCSCOPE_INLINE const std::uint32_t* number_of(text name) const noexcept {
+        return numbers_.find(name);
+    }
+
     // Whether the file uses this name of the standard library without "std::".
     ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -182,6 +188,7 @@ private:
           names_(memory),
           defaults_(memory),
           classes_(memory),
+          numbers_(memory),
           blocks_(memory),
           declarations_(memory),
           declared_(memory) {
@@ -230,6 +237,9 @@ private:
                 }
                 if (!blocks_.empty()) blocks_.pop_back();
                 break;
+            case '=':
+                see_assignment(at);
+                break;
             case 'm':
             case 'r':
                 if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
@@ -276,6 +286,14 @@ private:
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
         add_meaning(name, function_name);
+    }
+
+    void see_assignment(std::size_t at) {
+        if (!is_word_at(at - 1)) return;
+        const bool is_number =
+            text_at(at + 1).find_first_not_of("0123456789") == no_position && is_at(at + 2, ";");
+        const auto known = numbers_.insert(text_at(at - 1));
+        known.value = known.is_new && is_number ? static_cast<std::uint32_t>(at + 1) : 0;
     }
 
     void declare(text name, std::size_t at) {
@@ -423,6 +441,7 @@ private:
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
     table<text, std::uint32_t> classes_;   // by the name: its token in the definition
+    table<text, std::uint32_t> numbers_;   // by the name: see number_of()
     list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration

@@ -35,6 +35,8 @@ constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024 - 1;
 
 // 16 bytes, because a hundred thousand lines have a million tokens.
 struct source_token {
+    static constexpr std::uint64_t limit = max_source_bytes;  // 21 bits, all set
+
     const char* begin;
     std::uint64_t line : 22;
     std::uint64_t column : 21;
@@ -98,8 +100,8 @@ private:
 
     void token(char c) {
         const std::size_t begin = at_;
-        source_token found{source_.data() + begin, line_ & 0x3fffffU,
-                           (begin - line_begin_ + 1) & 0x1fffffU, 0};
+        source_token found{source_.data() + begin, line_ & (2 * source_token::limit + 1),
+                           (begin - line_begin_ + 1) & source_token::limit, 0};
         if (c == '"' || c == '\'') {
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
@@ -113,7 +115,7 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
-        found.length = (at_ - begin) & 0x1fffffU;
+        found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
     }
 

@@ -132,17 +132,9 @@ public:
     // The number that the only constant with that name in the file has; `meaning` if it has none.
     text number_or(text meaning, text name) const {
         if (is_parameter(name) || is_described(name)) return meaning;
-        const list<source_token>& tokens = file_.tokens();
-        bool is_constant = false;
-        for (std::size_t at = 1; at + 2 < tokens.size(); ++at) {
-            if (*tokens[at].begin != '=' || tokens[at - 1].spelling() != name) continue;
-            const text value = tokens[at + 1].spelling();
-            const bool is_number = value.find_first_not_of("0123456789") == no_position;
-            if (is_constant || !is_number || !file_.is_at(at + 2, ";")) return {};
-            is_constant = true;
-            meaning = value;
-        }
-        return meaning;
+        const std::uint32_t* const number = file_.number_of(name);
+        if (number == nullptr) return meaning;
+        return *number != 0 ? file_.text_at(*number) : text{};
     }
 
     text described(text name, asked_name wanted) const {

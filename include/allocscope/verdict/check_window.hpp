@@ -93,9 +93,12 @@ inline std::uint64_t events_lost() noexcept {
                                         loss_reason::too_deeply_nested,
                                         loss_reason::no_memory_for_thread,
                                         loss_reason::hook_abandoned, loss_reason::address_too_high};
+    std::uint64_t ever[static_cast<std::uint32_t>(loss_reason::count)];
+    read_losses(ever);
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
-        sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
+        const auto i = static_cast<std::uint32_t>(each);
+        sum += ever[i] - process.losses_before_session[i];
     }
     return sum;
 }

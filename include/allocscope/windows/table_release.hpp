@@ -326,22 +326,9 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
 // unmap all the time. The promise is 2 MiB; the difference is for memory that is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
-// Each window that closes as the last one does this: one loop over the threads, whose losses lie
-// side by side.
-inline void remember_losses() noexcept {
-    std::uint64_t* const sums = process.losses_before_session;
-    constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
-    for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
-    sums[static_cast<std::uint32_t>(loss_reason::no_memory_for_thread)] =
-        process.events_without_state.load(memory_order::relaxed);
-    for (const thread_state& each : all_threads()) {
-        for (std::uint32_t i = 0; i < count; ++i) sums[i] += each.losses[i].read();
-    }
-}
-
 // Called when the last window has closed and the gate is shut.
 inline void end_session() noexcept {
-    remember_losses();
+    read_losses(process.losses_before_session);
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
     // An event touches at most one page of the map.
     const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;

@@ -184,16 +184,16 @@ inline std::uint64_t table_bytes() noexcept {
     return bytes;
 }
 
-// How often this loss has happened since the process began.
-ALLOCSCOPE_INLINE std::uint64_t losses_ever(loss_reason reason) noexcept {
-    std::uint64_t sum = 0;
-    if (reason == loss_reason::no_memory_for_thread) {
-        sum = process.events_without_state.load(memory_order::relaxed);
-    }
+// How often each loss has happened since the process began. One loop over the threads, because each
+// window that closes as the last one asks, and the losses of a thread lie side by side.
+ALLOCSCOPE_NOINLINE void read_losses(std::uint64_t* sums) noexcept {
+    constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
+    for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
+    sums[static_cast<std::uint32_t>(loss_reason::no_memory_for_thread)] =
+        process.events_without_state.load(memory_order::relaxed);
     for (const thread_state& each : all_threads()) {
-        sum += each.losses[static_cast<std::uint32_t>(reason)].read();
+        for (std::uint32_t i = 0; i < count; ++i) sums[i] += each.losses[i].read();
     }
-    return sum;
 }
 
 }  // namespace detail

@@ -24,13 +24,12 @@ struct pool_name {
 
 int main() {
     watchdog();
-    allocscope::options numbers;
-    numbers.record = allocscope::recording::counters;  // without stacks, which take longer
-    const allocscope::scope window{"pools", numbers};
+    const allocscope::scope window{"pools"};
     for (int i = 0; i < pools; ++i) {
         allocscope::report_allocation(objects + i, 1, pool_name{i}.text);
     }
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), pools);
+    ALLOCSCOPE_EXPECT_EQUAL(window.stats().live_objects(), pools);
     // A pool does not take the object of another one that has a name.
     allocscope::report_free(objects, pool_name{1}.text);
     allocscope::report_free(objects, pool_name{pools - 1}.text);

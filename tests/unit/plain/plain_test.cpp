@@ -265,6 +265,15 @@ TEST_CASE("partition_point_near looks at few values if the answer is near") {
             }) == answer);
         CHECK(looked_at <= 10);
     }
+    for (const std::size_t answer : {99999U, 0U, 70000U, 1U}) {  // at most twice as many as ever
+        std::size_t looked_at = 0;
+        CHECK(
+            plain::partition_point_near(last, values.data(), values.size(), [&](std::size_t each) {
+                ++looked_at;
+                return each < answer;
+            }) == answer);
+        CHECK(looked_at <= 2 * 17 + 2);
+    }
 }
 
 TEST_CASE("pieces of an arena are aligned, apart, and gone with it") {

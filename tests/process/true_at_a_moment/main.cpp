@@ -114,10 +114,16 @@ void expect_true_rows(const allocscope::snapshot& seen, const truth& is) {
     expect_true(seen.info().totals, is);
     ALLOCSCOPE_EXPECT_EQUAL(seen.live_objects(), seen.info().totals.live_objects());
     ALLOCSCOPE_EXPECT_EQUAL(seen.live_bytes(), seen.info().totals.live_bytes());
+    const bool is_certain = seen.info().uncertain_objects == 0;
     for (const allocscope::snapshot::row& row : seen) {
         ALLOCSCOPE_EXPECT_AT_MOST(row.objects, is.most);
         ALLOCSCOPE_EXPECT_AT_MOST(row.bytes, is.most * object_bytes);
+        if (is_certain) ALLOCSCOPE_EXPECT_EQUAL(row.bytes, row.objects * object_bytes);
     }
+    if (!is_certain) return;
+    const allocscope::allocation_counts& totals = seen.info().totals;
+    ALLOCSCOPE_EXPECT_EQUAL(totals.bytes_allocated, totals.allocations * object_bytes);
+    ALLOCSCOPE_EXPECT_EQUAL(totals.bytes_freed, totals.frees * object_bytes);
 }
 
 void open_and_close(void*) {

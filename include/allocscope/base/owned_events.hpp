@@ -62,12 +62,13 @@ public:
 #endif
         std::uint64_t seen_bytes = bytes_;
         std::uint64_t seen_events = events_;
-        bool is_stored = false;
-        while (!is_stored) {
+        for (;;) {
+            bool is_stored;
             __asm__ volatile("lock cmpxchg16b %0"
                              : "+m"(*this), "+a"(seen_bytes), "+d"(seen_events), "=@ccz"(is_stored)
                              : "b"(seen_bytes + bytes), "c"(seen_events + 1)
                              : "memory");
+            if (is_stored) return;
         }
     }
     // For the owner only, or while no thread can write.

@@ -45,7 +45,7 @@ struct reader {
     long stops_in_doubt = 0;
 };
 
-void* made() {
+__attribute__((noinline)) void* made() {
     void* const object = ::operator new(object_bytes);
     __asm__ volatile("" : : "g"(object) : "memory");
     return object;
@@ -116,10 +116,18 @@ reader read_during(const allocscope::options& wanted, Work work) {
 int be_stopped() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    // A birth and a death on the shortest path: from a place that is known, and after an event that
+    // has seen what the reader asked.
     const auto pair = [] {
-        raise(SIGSTOP);
-        ::operator delete(made());
-        raise(SIGSTOP);
+        for (volatile int left = 4; left != 0; left = left - 1) {
+            if (left == 1) raise(SIGSTOP);
+            void* const object = made();
+            if (left == 1) raise(SIGSTOP);
+            ::operator delete(made());
+            if (left == 1) raise(SIGSTOP);
+            ::operator delete(object);
+            if (left == 1) raise(SIGSTOP);
+        }
     };
     for (const allocscope::recording how :
          {allocscope::recording::exact, allocscope::recording::counters}) {
@@ -127,8 +135,8 @@ int be_stopped() {
         wanted.record = how;
         const reader saw = read_during(wanted, pair);
         ALLOCSCOPE_EXPECT(saw.stops > 100);
-        // The places between the two steps: of a birth, and of a death.
-        ALLOCSCOPE_EXPECT(saw.stops_in_doubt >= 2 && saw.stops_in_doubt * 5 < saw.stops);
+        // Before, between and after the two steps, of a birth and of a death.
+        ALLOCSCOPE_EXPECT(saw.stops_in_doubt >= 6 && saw.stops_in_doubt * 5 < saw.stops);
     }
     const reader saw = read_during({}, [] {
         pthread_t other;

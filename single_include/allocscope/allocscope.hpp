@@ -10254,8 +10254,12 @@ public:
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
         add(bytes);  // the sanitizer does not see what tells the reader
 #else
-        __asm__ volatile("addq %1, %0" : "+m"(bytes_) : "er"(bytes) : "cc", "memory");
-        __asm__ volatile("addq $1, %0" : "+m"(events_) : : "cc", "memory");
+        __asm__ volatile(
+            "addq %1, %0\n\t"
+            "addq $1, 8+%0"
+            : "+m"(*this)
+            : "er"(bytes)
+            : "cc", "memory");
 #endif
     }
     // Any thread may call this. No thread may then call add() for the same events. Costs a locked
@@ -10304,7 +10308,7 @@ private:
     }
 
     std::uint64_t bytes_ = 0;
-    std::uint64_t events_ = 0;
+    std::uint64_t events_ = 0;  // 8 bytes behind, for the instructions above
 };
 static_assert(sizeof(owned_events) == 16, "one access of the processor");
 
@@ -14510,6 +14514,7 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
 
 ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // so that each line is one instruction
     thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         const std::int64_t net = pending_bytes(thread);
@@ -14522,6 +14527,7 @@ ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes)
 // For an object that belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_INLINE void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // as above
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }

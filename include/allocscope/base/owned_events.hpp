@@ -50,8 +50,12 @@ public:
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
         add(bytes);  // the sanitizer does not see what tells the reader
 #else
-        __asm__ volatile("addq %1, %0" : "+m"(bytes_) : "er"(bytes) : "cc", "memory");
-        __asm__ volatile("addq $1, %0" : "+m"(events_) : : "cc", "memory");
+        __asm__ volatile(
+            "addq %1, %0\n\t"
+            "addq $1, 8+%0"
+            : "+m"(*this)
+            : "er"(bytes)
+            : "cc", "memory");
 #endif
     }
     // Any thread may call this. No thread may then call add() for the same events. Costs a locked
@@ -100,7 +104,7 @@ private:
     }
 
     std::uint64_t bytes_ = 0;
-    std::uint64_t events_ = 0;
+    std::uint64_t events_ = 0;  // 8 bytes behind, for the instructions above
 };
 static_assert(sizeof(owned_events) == 16, "one access of the processor");
 

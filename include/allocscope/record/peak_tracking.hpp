@@ -276,6 +276,7 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
 
 ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // so that each line is one instruction
     thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         const std::int64_t net = pending_bytes(thread);
@@ -288,6 +289,7 @@ ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes)
 // For an object that belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_INLINE void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // as above
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }

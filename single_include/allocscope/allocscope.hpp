@@ -10256,7 +10256,7 @@ public:
 #else
         __asm__ volatile(
             "addq %1, %0\n\t"
-            "addq $1, 8+%0"
+            "addq $1, %H0"  // the place 8 bytes behind
             : "+m"(*this)
             : "er"(bytes)
             : "cc", "memory");
@@ -10308,7 +10308,7 @@ private:
     }
 
     std::uint64_t bytes_ = 0;
-    std::uint64_t events_ = 0;  // 8 bytes behind, for the instructions above
+    std::uint64_t events_ = 0;
 };
 static_assert(sizeof(owned_events) == 16, "one access of the processor");
 

@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uint8_t, uint64_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -141,6 +141,6 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP

@@ -415,7 +415,7 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
 ALLOCSCOPE_COLD_END
 
 // The loops that see every entry of a unit.
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -478,6 +478,6 @@ ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walk
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP

@@ -30,7 +30,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -120,6 +120,6 @@ private:
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP

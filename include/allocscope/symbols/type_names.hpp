@@ -225,7 +225,7 @@ private:
 ALLOCSCOPE_COLD_END
 
 // The loop sees every entry of a unit, except those of functions that describe no type.
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -284,6 +284,6 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP

@@ -24,7 +24,7 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -177,6 +177,6 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP

@@ -37,6 +37,7 @@ struct template_header {
     list<text> parameters;  // "" if it has no name
     std::size_t packs = 0;
     std::size_t pack = 0;         // the number of the last parameter that is a pack
+    std::size_t invented = 0;     // `auto x` as a parameter of the function is one more, at the end
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
@@ -221,6 +222,12 @@ private:
         }
         for (std::size_t i = 0; i < count && i < pending_.size(); ++i) {
             check_arguments(headers_[pending_[i]], opens[i]);
+        }
+        std::size_t depth = 0;
+        for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
+            if (text_at(i) == "(" && text_at(i - 1) != "decltype") ++depth;
+            if (text_at(i) == ")" && depth > 0) --depth;
+            if (text_at(i) == "auto" && depth == 1) ++headers_[pending_.back()].invented;
         }
     }
 

@@ -374,9 +374,10 @@ private:
     text argument(std::size_t header, std::size_t index, const text* mark) const {
         if (headers_.size() != instantiated_.size()) return {};
         if (!headers_[header]->shows_arguments) return {};
-        const list<text> arguments =
+        list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const template_header& own = *headers_[header];
+        for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();
         const bool is_pack = own.packs == 1 && index == own.pack;
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count

@@ -141,6 +141,23 @@ TEST_CASE("type_ladder: an overload of the same instantiation is not a folded fu
     CHECK(types.name_type({inner, frame("bag<long>::fill()", file.path(), 1, 1)}).name == "?");
 }
 
+TEST_CASE("type_ladder: a template that calls itself is not a folded function") {
+    const source_of_lines file{
+        "template <class T, class... R> void all() { keep(new T); if (more) all<R...>(); }"};
+    ladder types;
+    code_frame inner = frame("void all<int, long>()", file.path(), 1, 50);
+    inner.is_inlined = true;
+    const auto seen_in = [&](const char* path, int line, int column) {
+        return types.name_type({inner, frame("void all<char, int, long>()", path, line, column)})
+            .name;
+    };
+    CHECK(seen_in(file.path(), 1, 68) == "int");
+    CHECK(seen_in(file.path(), 2, 3) == "int");
+    CHECK(seen_in(file.path(), 1, 37) == "?");  // the place of the declaration
+    CHECK(seen_in(file.path(), 1, 50) == "?");
+    CHECK(seen_in("other.cpp", 1, 68) == "?");
+}
+
 TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
     const source_of_lines file{"auto* w = new widget;"};
     ladder types;

@@ -88,6 +88,8 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);
+    const bool may_be_alias = !found.is_known() && file.is_any_at(name + 1, "( {");
+    if (may_be_alias) return {name, name, name + 1};  // `parts(3)` after `using parts = ...;`
     if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
     return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
@@ -96,7 +98,9 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
 inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
     const name_declaration* only = file.last_declared(name);
     const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
-    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    if (!is_only) return {};
+    const bool is_unnamed = file.is_at(only->block - std::size_t{1}, "namespace");
+    if (only->block != 0 && file.partner(only->block) < at && !is_unnamed) return {};
     return declared_at(file, only->at, at, name);
 }
 

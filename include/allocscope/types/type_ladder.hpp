@@ -213,19 +213,11 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
             type_evidence::unsized_vtable};
 }
 
-// Whether a place is certainly not before the other one in a file.
-inline bool is_not_before(const code_frame& one, const code_frame& other) noexcept {
-    const bool is_later = one.line == other.line ? one.column >= other.column && one.column > 0
-                                                 : one.line > other.line;
-    return is_later && one.file == other.file;
-}
-
 // Whether a function, or one into which it was inlined, was folded with another instantiation of
 // the same template. Then the template arguments in the name of the inner one may be wrong. g++
-// gives the outer one the place of its declaration. If that place is not before the inner one's,
-// the template calls itself there.
+// gives the outer one the place of its declaration; otherwise the template calls itself.
 inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
-                      text function) {
+                      text function, source_cache& sources) {
     const std::size_t first = at;
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
@@ -235,7 +227,7 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         // Functions that differ in their parameters only are different functions.
         const bool is_other =
             caller.plain == inner.plain && caller.parts.whole != inner.parts.whole;
-        if (is_other && !is_not_before(frames[at], frames[at - 1])) return true;
+        if (is_other && !is_called_behind(frames[at - 1], frames[at], sources)) return true;
         function = outer;
     }
     return false;
@@ -253,7 +245,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     frame.function = called_name(names, frames, asking, sources, knowledge);
-    if (is_folded(names, frames, asking, frame.function)) {
+    if (is_folded(names, frames, asking, frame.function, sources)) {
         frame.function = {};
         knowledge = knowledge.elsewhere();
     }

@@ -36,9 +36,9 @@ namespace symbolize {
 
 // Whether the expression is in a branch of `if constexpr`: the other branch is not compiled.
 inline bool is_chosen_by_compiler(const source_outline& file, const new_expression& expression) {
-    constexpr std::size_t far_away = 64;
+    constexpr std::size_t most_tokens = 64;
     std::size_t at = expression.begin;
-    for (std::size_t left = far_away; left != 0 && at > 1; --left) {
+    for (std::size_t left = most_tokens; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
         if (token == ")" && file.partner(at) > 0) {
             at = file.partner(at);
@@ -71,14 +71,13 @@ inline bool exclude_each_other(const source_outline& file, std::size_t first, st
     return is_sure;
 }
 
-constexpr std::size_t far_from_call = 64;  // in tokens
+constexpr std::size_t most_between = 64;
 
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
-    if (second.begin > first.last + far_from_call || second.function != first.function)
-        return false;
-    return exclude_each_other(file, first.begin, first.last, second.begin) &&
-           !is_chosen_by_compiler(file, first);
+    if (second.begin > first.last + most_between || second.function != first.function) return false;
+    const bool is_sure = exclude_each_other(file, first.begin, first.last, second.begin);
+    return is_sure && !is_chosen_by_compiler(file, first);
 }
 
 // Whether a function calls itself at the place of `outer`, which is not before that of `inner`, and
@@ -89,7 +88,7 @@ inline bool is_called_behind(const code_frame& inner, const code_frame& outer,
     const std::size_t from = token_of(inner, sources, file);
     const std::size_t to = token_of(outer, sources, file);
     if (from == 0 || inner.file != outer.file) return false;
-    return to >= from && to < from + far_from_call && !exclude_each_other(*file, from, from, to);
+    return to >= from && to < from + most_between && !exclude_each_other(*file, from, from, to);
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,

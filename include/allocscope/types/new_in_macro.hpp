@@ -138,9 +138,11 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
     is_array = made.is_at(only.type_end, "[");
+    std::size_t end = only.type_end;  // behind `[n]` and the initialiser
+    while (made.is_any_at(end, "[ ( {") && made.partner(end) > end) end = made.partner(end) + 1;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
-        const bool is_in_new = i >= only.begin && i <= only.last;
+        const bool is_in_new = i >= only.begin && i < end;
         const bool is_brackets = is_listed(token, "( ) { }");
         if (is_in_new ? file.has_new_in_default(token) : !is_brackets) is_all = false;
         if (i >= only.type_end && may_be_call(made, i)) is_all = false;

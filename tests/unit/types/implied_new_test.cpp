@@ -139,6 +139,10 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
           "part if as large");
     CHECK(type_at_mark("#define MAKE(T) (new T)\nauto* p = @MAKE(part);") == "part");
     CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part)(@);") == "part");
+    CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = @MAKE(std::map<part, int>);") == "?");
+    CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = @MAKE(app::other<part>);") ==
+          "app::other<part>");
+    CHECK(type_at_mark("#define MAKE(n) (new part[n][2])\nauto* p = @MAKE(3);") == "part");
     CHECK(type_at_mark("#define MAKE(T) f(new T)\nauto* p = @MAKE(part);") == "part if as large");
     CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part){@};") == "part");
     const std::string keep = "#define KEEP(...) keep(new __VA_ARGS__)\n";

@@ -78,11 +78,6 @@ inline text standard_header(text file) noexcept {
 inline text element_of(arena& memory, text scope, text brackets) {
     const list<text> arguments = split_arguments(memory, brackets);
     if (arguments.empty()) return {};
-    if (scope == "__shrink_to_fit_aux") {
-        const text vector = arguments[0];
-        return vector.starts_with("std::vector<") ? element_of(memory, "vector", vector.substr(11))
-                                                  : text{};
-    }
     if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
         if (arguments.size() < 2) return {};
         const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");

@@ -97,7 +97,7 @@ inline declared_variable member_of(const source_outline& file, std::size_t open,
 
 // Whether the name at `at` is in the list of a constructor's initialisers: `: n(3), parts(n)`.
 inline bool is_initialised(const source_outline& file, std::size_t at) noexcept {
-    while (file.is_at(at - 1, ",") && file.is_any_at(at - 2, ") }") && file.partner(at - 2) > 1) {
+    while (file.is_at(at - 1, ",") && file.is_any_at(at - 2, ") }")) {
         at = file.partner(at - 2) - 1;
     }
     return file.is_at(at - 1, ":");

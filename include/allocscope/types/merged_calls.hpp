@@ -36,9 +36,9 @@ namespace symbolize {
 
 // Whether the expression is in a branch of `if constexpr`: the other branch is not compiled.
 inline bool is_chosen_by_compiler(const source_outline& file, const new_expression& expression) {
-    constexpr std::size_t most_tokens = 64;
+    constexpr std::size_t far_away = 64;
     std::size_t at = expression.begin;
-    for (std::size_t left = most_tokens; left != 0 && at > 1; --left) {
+    for (std::size_t left = far_away; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
         if (token == ")" && file.partner(at) > 0) {
             at = file.partner(at);
@@ -54,13 +54,12 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
 // first one is in [first, last], the second one begins at `second`.
 inline bool exclude_each_other(const source_outline& file, std::size_t first, std::size_t last,
                                std::size_t second) {
+    constexpr text begins = "e:cdr";
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
         const text token = file.text_at(at);
-        const char begin = token[0];
-        const bool may_separate =
-            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
-        is_sure = may_separate && is_listed(token, "else : case default return");
+        is_sure =
+            begins.find(token[0]) != no_position && is_listed(token, "else : case default return");
     }
     for (std::size_t at = last + 1; is_sure && at < second; ++at) {
         const text token = file.text_at(at);
@@ -71,24 +70,22 @@ inline bool exclude_each_other(const source_outline& file, std::size_t first, st
     return is_sure;
 }
 
-constexpr std::size_t most_between = 64;
-
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
-    if (second.begin > first.last + most_between || second.function != first.function) return false;
+    constexpr std::size_t far_away = 64;
+    if (second.begin > first.last + far_away || second.function != first.function) return false;
     const bool is_sure = exclude_each_other(file, first.begin, first.last, second.begin);
     return is_sure && !is_chosen_by_compiler(file, first);
 }
 
-// Whether a function calls itself at the place of `outer`, which is not before that of `inner`, and
-// does both. A declaration is before them.
-inline bool is_called_behind(const code_frame& inner, const code_frame& outer,
-                             source_cache& sources) {
+// Whether a function calls itself at the place of `outer`, which is not before that of the frame
+// inside it, and does both. A declaration is before them.
+inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
     const source_outline* file = nullptr;
-    const std::size_t from = token_of(inner, sources, file);
-    const std::size_t to = token_of(outer, sources, file);
-    if (from == 0 || inner.file != outer.file) return false;
-    return to >= from && to < from + most_between && !exclude_each_other(*file, from, from, to);
+    const std::size_t from = token_of(outer[-1], sources, file);
+    const std::size_t to = token_of(*outer, sources, file);
+    return from != 0 && to >= from && outer[-1].file == outer->file &&
+           !exclude_each_other(*file, from, from, to);
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,

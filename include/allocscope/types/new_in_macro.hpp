@@ -113,14 +113,6 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
-// Whether a token behind the type may be a call, or a macro of another file. `[n]` is
-// neither.
-inline bool may_be_call(const source_outline& made, std::size_t at) noexcept {
-    const text word = made.text_at(at);
-    if (!is_word(word) || (made.is_at(at - 1, "[") && made.is_at(at + 1, "]"))) return false;
-    return made.is_any_at(at + 1, "( { <") || word.find_first_of(lower_case) == no_position;
-}
-
 // The type of the only `new` in the macro that is used at `at`; "" if that is not certain. `is_all`
 // is set if the macro writes nothing else, so that nothing else can be allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
@@ -138,14 +130,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
     is_array = made.is_at(only.type_end, "[");
-    std::size_t end = only.type_end;  // behind `[n]` and the initialiser
-    while (made.is_any_at(end, "[ ( {") && made.partner(end) > end) end = made.partner(end) + 1;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
-        const bool is_in_new = i >= only.begin && i < end;
-        const bool is_brackets = is_listed(token, "( ) { }");
-        if (is_in_new ? file.has_new_in_default(token) : !is_brackets) is_all = false;
-        if (i >= only.type_end && may_be_call(made, i)) is_all = false;
+        // Behind the type there may also be names and numbers. A call may be that of a macro of
+        // another file.
+        bool is_harmless = is_listed(token, "( ) { }");
+        if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
+        const bool is_behind = i >= only.type_end && is_word(token);
+        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;

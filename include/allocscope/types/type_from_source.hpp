@@ -74,24 +74,7 @@ public:
         }
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
-        if (is_doubtful(own) || has_call() || is_unresolved(type.view())) return {};
-        return type.view();
-    }
-
-    // Whether `f()` in the type may be a call, and not a function that returns an f. Nobody but
-    // std::function and the like has functions of types that the file does not know.
-    bool has_call() const {
-        bool is_callable = false;
-        for (std::size_t i = expression_.type_begin; i + 1 < expression_.type_end; ++i) {
-            const text word = file_.text_at(i);
-            is_callable = is_callable || is_listed(word, "function packaged_task");
-            if (!is_word(word) || !file_.is_at(i + 1, "(")) continue;
-            if (is_listed(word, "void decltype") || builtin_type{}.take(word)) continue;
-            if (file_.declares_function(word)) return true;
-            const bool is_of_std = file_.is_at(i - 1, "::") && file_.is_at(i - 2, "std");
-            if (!is_callable && !is_of_std && !is_certain_type(word)) return true;
-        }
-        return false;
+        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.

@@ -225,9 +225,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         const read_name& inner = names.of(function);
         const read_name& caller = names.of(outer);
         // Functions that differ in their parameters only are different functions.
-        const bool is_other =
-            caller.plain == inner.plain && caller.parts.whole != inner.parts.whole;
-        if (is_other && !is_called_behind(frames[at - 1], frames[at], sources)) return true;
+        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
+            !is_called_behind(&frames[at], sources)) {
+            return true;
+        }
         function = outer;
     }
     return false;

@@ -352,31 +352,6 @@ TEST_CASE("type_from_source: a class with a new in a default argument shares its
     CHECK(type_at_mark(other, "main") == "w");
 }
 
-TEST_CASE("type_from_source: a pack is all of its arguments") {
-    const char* all = "template <class A, class... T> void f() { @new b<A, T...>; }";
-    CHECK(type_at_mark(all, "void f<int, char, long>()") == "b<int, char, long>");
-    CHECK(type_at_mark(all, "void f<int>()") == "?");
-    const char* one = "template <class... T> void f() { @new b<T*...>; }";
-    CHECK(type_at_mark(one, "void f<int, char>()") == "b<int*, char*>");
-    const char* first = "template <class... T, class U> void f(U) { @new b<T..., U>; }";
-    CHECK(type_at_mark(first, "void f<int, char, long>(long)") == "b<int, char, long>");
-    const char* last = "template <class... T, class U> void f(U) { @new U; }";
-    CHECK(type_at_mark(last, "void f<int, char, long>(long)") == "long");
-    CHECK(type_at_mark(last, "void f<long>(long)") == "long");
-    const char* two = "template <class... A, class U, class... B> void f(U, B...) { @new U; }";
-    CHECK(type_at_mark(two, "void f<int, char, long, int>(long, int)") == "?");
-}
-
-TEST_CASE("type_from_source: a parameter `auto` is an argument behind those of the template") {
-    const char* one = "template <entity T> T* f(const auto& x, auto y) { return @new T(x, y); }";
-    CHECK(type_at_mark(one, "w* f<w, int, char>(int const&, char)") == "w");
-    CHECK(type_at_mark(one, "w* f<w, int>(int const&)") == "?");
-    const char* all = "template <class... T> decltype(auto) f(auto x) { return @new b<T...>(x); }";
-    CHECK(type_at_mark(all, "f<int, char, long>(long)") == "b<int, char>");
-    const char* none = "template <class T> auto f(T x, h<auto(int)> y) { return @new T(x); }";
-    CHECK(type_at_mark(none, "auto f<int>(int, h<auto(int)>)") == "?");
-}
-
 TEST_CASE("type_from_source: a class template's own name stands for the instantiation") {
     const char* own =
         "template <class T> struct pool { pool* copy() { return @new pool(*this); } };";

@@ -20024,6 +20024,7 @@ constexpr default_rule default_rules[] = {
     {"greater", 0, {"void"}, false},
     {"equal_to", 0, {"void"}, false},
     {"ratio", 1, {"1"}, false},
+    {"span", 1, {"18446744073709551615"}, false},  // std::dynamic_extent
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
 };
 
@@ -21118,12 +21119,13 @@ private:
     static constexpr std::size_t most_scopes = 64;
     static constexpr int most_nested_functions = 8;
     static constexpr std::size_t longest_name = 65536;
+    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
     struct facts {
         const char* name = "";
         const char* linkage = "";
         std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
-        std::uint64_t file = 0;
+        std::uint64_t file = no_file;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
     };
@@ -21174,15 +21176,21 @@ private:
         entry_name answer;
         text plain;
         const debug_unit* home = nullptr;
+        bool has_file = true;
         std::uint64_t last = entry;
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
             const facts found = read_facts(*unit, entry);
             if (answer.line == 0 && found.line != 0) {
-                answer.file = found.file;
                 answer.line = found.line;
                 answer.unit = entry;
+                has_file = false;
+            }
+            if (!has_file && found.file != no_file) {  // clang: only the declaration may have it
+                answer.file = found.file;
+                answer.unit = entry;
+                has_file = true;
             }
             if (*found.linkage != '\0') {
                 answer.linkage = texts_.keep(found.linkage);
@@ -25152,6 +25160,7 @@ struct template_header {
     list<text> parameters;  // "" if it has no name
     std::size_t packs = 0;
     std::size_t pack = 0;         // the number of the last parameter that is a pack
+    std::size_t invented = 0;     // `auto x` as a parameter of the function is one more, at the end
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
@@ -25173,11 +25182,10 @@ public:
         const text token = text_at(at);
         switch (token.front()) {
             case 't':
-                if (token == "template" && text_at(at + 1) == "<") return read_header(at + 1);
+                if (token == "template" && tokens_.is_at(at + 1, "<")) return read_header(at + 1);
                 break;
             case ']':
-                if (text_at(at + 1) == "<" &&
-                    (text_at(at + 2) == "class" || text_at(at + 2) == "typename")) {
+                if (tokens_.is_at(at + 1, "<") && tokens_.is_any_at(at + 2, "class typename")) {
                     return read_header(at + 1);
                 }
                 break;
@@ -25266,7 +25274,7 @@ private:
         if (open_.empty()) return;
         const std::size_t outer = open_.back();
         open_.pop_back();
-        const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
+        const bool was_initialiser = tokens_.is_any_at(at + 1, ", {");
         if (was_initialiser && current_ != outer) {
             forget_pending();
             pending_.append(scopes_[current_].headers);
@@ -25301,7 +25309,7 @@ private:
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
             if (depth == 0 && c == '.') {
-                if (text_at(i - 1) != ".") ++header.packs;
+                if (!tokens_.is_at(i - 1, ".")) ++header.packs;
                 header.pack = header.parameters.size();
             }
             const bool is_name = is_word(token) && token != "class" && token != "typename";
@@ -25321,21 +25329,26 @@ private:
         is_unchecked_ = false;
         std::size_t opens[max_pending];  // the "<" of each class of the name being declared
         std::size_t count = 0;
-        const text first = text_at(header_end_);
-        const bool is_class = first == "struct" || first == "class" || first == "union";
+        const bool is_class = tokens_.is_any_at(header_end_, "struct class union");
         constexpr std::size_t far_away = 256;
-        for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
+        std::size_t i = header_end_;
+        for (; i < at && i < header_end_ + far_away; ++i) {
             const text token = text_at(i);
             if ((token == "(" && !is_class) || (token == ":" && is_class)) break;
-            if (is_word(token) && i > header_end_ && text_at(i - 1) != "::") count = 0;
+            if (is_word(token) && i > header_end_ && !tokens_.is_at(i - 1, "::")) count = 0;
             if (token != "<") continue;
             const std::size_t behind = tokens_.behind_angles(i);
             if (behind == 0 || behind > at) break;
-            if ((is_class || text_at(behind) == "::") && count < max_pending) opens[count++] = i;
+            if ((is_class || tokens_.is_at(behind, "::")) && count < max_pending)
+                opens[count++] = i;
             i = behind - 1;
         }
-        for (std::size_t i = 0; i < count && i < pending_.size(); ++i) {
-            check_arguments(headers_[pending_[i]], opens[i]);
+        for (std::size_t k = 0; k < count && k < pending_.size(); ++k) {
+            check_arguments(headers_[pending_[k]], opens[k]);
+        }
+        for (; i < at; ++i) {
+            const bool is_one = tokens_.is_at(i, "auto") && !tokens_.is_at(i - 2, "decltype");
+            if (is_one && !is_class) ++headers_[pending_.back()].invented;
         }
     }
 
@@ -25507,7 +25520,8 @@ public:
         return uses_namespace_std_ &&
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
-                         "unordered_map unordered_set unordered_multimap shared_ptr unique_ptr "
+                         "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
+                         "unique_ptr "
                          "ostringstream istringstream stringstream");
     }
 
@@ -26011,6 +26025,14 @@ inline declared_variable member_of(const source_outline& file, std::size_t open,
     return {};
 }
 
+// Whether the name at `at` is in the list of a constructor's initialisers: `: n(3), parts(n)`.
+inline bool is_initialised(const source_outline& file, std::size_t at) noexcept {
+    while (file.is_at(at - 1, ",") && file.is_any_at(at - 2, ") }")) {
+        at = file.partner(at - 2) - 1;
+    }
+    return file.is_at(at - 1, ":");
+}
+
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
 // behind the place. That token may itself be the declaration. Namespaces are not searched, because
 // a base class may have a variable of that name.
@@ -26039,10 +26061,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             is_in_header = is_in_statement = false;
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
-                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield "
+                "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
                 "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
+            if (is_initialised(file, at)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
         }
@@ -26950,11 +26973,13 @@ public:
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
-    // compiler deduces them. `meaning` is what the word at `at` stands for.
+    // compiler deduces them. Or a function, as in `new text<size()>`: the compiler calls it.
+    // `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
+        if (behind == "(" && file_.declares_function(word)) return !is_plain_word(word);
         if (behind == "::") return file_.is_class_template(word);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
@@ -27102,9 +27127,10 @@ private:
     text argument(std::size_t header, std::size_t index, const text* mark) const {
         if (headers_.size() != instantiated_.size()) return {};
         if (!headers_[header]->shows_arguments) return {};
-        const list<text> arguments =
+        list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const template_header& own = *headers_[header];
+        for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();
         const bool is_pack = own.packs == 1 && index == own.pack;
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
@@ -28077,13 +28103,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
     is_array = made.is_at(only.type_end, "[");
-    std::size_t bound = only.type_end;  // `[n]`
-    while (made.is_at(bound, "[")) bound += 3;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
-        const bool is_in_type = i >= only.begin && i < bound;
-        const bool is_brackets = is_listed(token, "( ) { }");
-        if (is_in_type ? file.has_new_in_default(token) : !is_brackets) is_all = false;
+        // Behind the type there may also be names and numbers. A call may be that of a macro of
+        // another file.
+        bool is_harmless = is_listed(token, "( ) { }");
+        if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
+        const bool is_behind = i >= only.type_end && is_word(token);
+        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
@@ -28343,6 +28370,7 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);
+    if (found.end == 0) found = {name, name, name + 1};  // `parts(3)` after `using parts = ...;`
     if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
     return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
@@ -28391,14 +28419,15 @@ inline text named_class(read_names& names, const code_frame& frame, text functio
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
     for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
-        if (file->text_at(i + 1) == "(" && file->text_at(i) == function) {
+        const bool is_call = file->is_at(i + 1, "(");
+        if (is_call && file->text_at(i) == function) {
             if (name != 0) return {};
             name = i;
         }
-        if (sign != "(" && file->text_at(i + 1) == "(") break;
+        if (is_call && sign != "(") break;
     }
     const std::size_t begin =
-        name > 2 && file->text_at(name - 1) == "::" ? begin_of_type(*file, name + 1) : 0;
+        name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
     if (begin == 0 || (is_word(sign) && begin != at)) return {};
     return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
 }
@@ -28450,7 +28479,7 @@ struct container_headers {
 };
 
 constexpr container_headers containers[] = {
-    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h",
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h allocator.h",
      "vector stack priority_queue"},
     {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
     {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
@@ -28578,7 +28607,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
 }
 
 // The characters of a string, whose functions allocate nothing else: its constructor has its
-// allocator as an argument, and what copies a text has a pointer to it. "": it is no string.
+// allocator as an argument, what copies a text has a pointer to it, and a function that was not
+// inlined has the class. "": it is no string.
 inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
                                 std::size_t at) {
     for (; at < frames.size(); ++at) {
@@ -28590,6 +28620,7 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
             character = without_const(without_spaces_around(without_pointer(first)));
         }
+        if (character.empty()) character = type_of_character_buffer(name.call);
         if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
     }
     return {};
@@ -28623,7 +28654,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const bool is_any = header == "any" && call.function == "_S_create";
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace")) return {};
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
     if (told.parts.is_known()) {
         call.function_first = first_argument(memory, told.parts.last().arguments);
     }
@@ -28745,26 +28776,42 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
     return false;
 }
 
-// Whether at most one of two expressions runs: branches of a statement, or one behind a return.
+// Whether at most one of two expressions runs: branches of a statement, or one behind a return. The
+// first one is in [first, last], the second one begins at `second`.
+inline bool exclude_each_other(const source_outline& file, std::size_t first, std::size_t last,
+                               std::size_t second) {
+    constexpr text begins = "e:cdr";
+    bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
+    for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
+        const text token = file.text_at(at);
+        is_sure =
+            begins.find(token[0]) != no_position && is_listed(token, "else : case default return");
+    }
+    for (std::size_t at = last + 1; is_sure && at < second; ++at) {
+        const text token = file.text_at(at);
+        if (is_listed(token, "struct class union namespace ]")) return false;
+        const bool leaves = token == "}" && file.partner(at) < first;
+        if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
+    }
+    return is_sure;
+}
+
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
     constexpr std::size_t far_away = 64;
     if (second.begin > first.last + far_away || second.function != first.function) return false;
-    bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
-    for (std::size_t at = first.last + 1; at < second.begin && !is_sure; ++at) {
-        const text token = file.text_at(at);
-        const char begin = token[0];
-        const bool may_separate =
-            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
-        is_sure = may_separate && is_listed(token, "else : case default return");
-    }
-    for (std::size_t at = first.last + 1; is_sure && at < second.begin; ++at) {
-        const text token = file.text_at(at);
-        if (is_listed(token, "struct class union namespace ]")) return false;
-        const bool leaves = token == "}" && file.partner(at) < first.begin;
-        if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
-    }
+    const bool is_sure = exclude_each_other(file, first.begin, first.last, second.begin);
     return is_sure && !is_chosen_by_compiler(file, first);
+}
+
+// Whether a function calls itself at the place of `outer`, which is not before that of the frame
+// inside it, and does both. A declaration is before them.
+inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t from = token_of(outer[-1], sources, file);
+    const std::size_t to = token_of(*outer, sources, file);
+    return from != 0 && to >= from && outer[-1].file == outer->file &&
+           !exclude_each_other(*file, from, from, to);
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,
@@ -28981,9 +29028,10 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
 }
 
 // Whether a function, or one into which it was inlined, was folded with another instantiation of
-// the same template. Then the template arguments in the name of the inner one may be wrong.
+// the same template. Then the template arguments in the name of the inner one may be wrong. g++
+// gives the outer one the place of its declaration; otherwise the template calls itself.
 inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
-                      text function) {
+                      text function, source_cache& sources) {
     const std::size_t first = at;
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
@@ -28991,7 +29039,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         const read_name& inner = names.of(function);
         const read_name& caller = names.of(outer);
         // Functions that differ in their parameters only are different functions.
-        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole) return true;
+        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
+            !is_called_behind(&frames[at], sources)) {
+            return true;
+        }
         function = outer;
     }
     return false;
@@ -29009,7 +29060,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     frame.function = called_name(names, frames, asking, sources, knowledge);
-    if (is_folded(names, frames, asking, frame.function)) {
+    if (is_folded(names, frames, asking, frame.function, sources)) {
         frame.function = {};
         knowledge = knowledge.elsewhere();
     }
@@ -29362,7 +29413,9 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     frame.line = file->tokens()[name_of_body(*file, open)].line;
     frame.column = 0;
     frame.is_nearby = true;
-    const text function = pretty_function(memory, frame.function);
+    text function = pretty_function(memory, frame.function);
+    // With -g1, g++ does not name the scopes of an inlined lambda.
+    if (function.starts_with("operator()")) function = "{lambda}";
     return joined(memory, "frame of ", function.substr(0, function.find('(')), "()");
 }
 

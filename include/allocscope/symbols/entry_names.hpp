@@ -73,12 +73,13 @@ private:
     static constexpr std::size_t most_scopes = 64;
     static constexpr int most_nested_functions = 8;
     static constexpr std::size_t longest_name = 65536;
+    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
     struct facts {
         const char* name = "";
         const char* linkage = "";
         std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
-        std::uint64_t file = 0;
+        std::uint64_t file = no_file;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
     };
@@ -129,15 +130,21 @@ private:
         entry_name answer;
         text plain;
         const debug_unit* home = nullptr;
+        bool has_file = true;
         std::uint64_t last = entry;
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
             const facts found = read_facts(*unit, entry);
             if (answer.line == 0 && found.line != 0) {
-                answer.file = found.file;
                 answer.line = found.line;
                 answer.unit = entry;
+                has_file = false;
+            }
+            if (!has_file && found.file != no_file) {  // clang: only the declaration may have it
+                answer.file = found.file;
+                answer.unit = entry;
+                has_file = true;
             }
             if (*found.linkage != '\0') {
                 answer.linkage = texts_.keep(found.linkage);

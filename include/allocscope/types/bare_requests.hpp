@@ -57,7 +57,7 @@ struct container_headers {
 };
 
 constexpr container_headers containers[] = {
-    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h",
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h allocator.h",
      "vector stack priority_queue"},
     {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
     {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
@@ -185,7 +185,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
 }
 
 // The characters of a string, whose functions allocate nothing else: its constructor has its
-// allocator as an argument, and what copies a text has a pointer to it. "": it is no string.
+// allocator as an argument, what copies a text has a pointer to it, and a function that was not
+// inlined has the class. "": it is no string.
 inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
                                 std::size_t at) {
     for (; at < frames.size(); ++at) {
@@ -197,6 +198,7 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
             character = without_const(without_spaces_around(without_pointer(first)));
         }
+        if (character.empty()) character = type_of_character_buffer(name.call);
         if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
     }
     return {};
@@ -230,7 +232,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const bool is_any = header == "any" && call.function == "_S_create";
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace")) return {};
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
     if (told.parts.is_known()) {
         call.function_first = first_argument(memory, told.parts.last().arguments);
     }

@@ -88,6 +88,7 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);
+    if (found.end == 0) found = {name, name, name + 1};  // `parts(3)` after `using parts = ...;`
     if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
     return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
@@ -136,14 +137,15 @@ inline text named_class(read_names& names, const code_frame& frame, text functio
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
     for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
-        if (file->text_at(i + 1) == "(" && file->text_at(i) == function) {
+        const bool is_call = file->is_at(i + 1, "(");
+        if (is_call && file->text_at(i) == function) {
             if (name != 0) return {};
             name = i;
         }
-        if (sign != "(" && file->text_at(i + 1) == "(") break;
+        if (is_call && sign != "(") break;
     }
     const std::size_t begin =
-        name > 2 && file->text_at(name - 1) == "::" ? begin_of_type(*file, name + 1) : 0;
+        name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
     if (begin == 0 || (is_word(sign) && begin != at)) return {};
     return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
 }

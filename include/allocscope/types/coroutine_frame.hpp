@@ -107,7 +107,9 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     frame.line = file->tokens()[name_of_body(*file, open)].line;
     frame.column = 0;
     frame.is_nearby = true;
-    const text function = pretty_function(memory, frame.function);
+    text function = pretty_function(memory, frame.function);
+    // With -g1, g++ does not name the scopes of an inlined lambda.
+    if (function.starts_with("operator()")) function = "{lambda}";
     return joined(memory, "frame of ", function.substr(0, function.find('(')), "()");
 }
 

@@ -95,6 +95,14 @@ inline declared_variable member_of(const source_outline& file, std::size_t open,
     return {};
 }
 
+// Whether the name at `at` is in the list of a constructor's initialisers: `: n(3), parts(n)`.
+inline bool is_initialised(const source_outline& file, std::size_t at) noexcept {
+    while (file.is_at(at - 1, ",") && file.is_any_at(at - 2, ") }")) {
+        at = file.partner(at - 2) - 1;
+    }
+    return file.is_at(at - 1, ":");
+}
+
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
 // behind the place. That token may itself be the declaration. Namespaces are not searched, because
 // a base class may have a variable of that name.
@@ -123,10 +131,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             is_in_header = is_in_statement = false;
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
-                "; { } ( ) = + - ! . -> :: : ? / % return else do case throw co_return co_yield "
+                "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
                 "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->");
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
+            if (is_initialised(file, at)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
         }

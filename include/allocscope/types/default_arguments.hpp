@@ -86,6 +86,7 @@ constexpr default_rule default_rules[] = {
     {"greater", 0, {"void"}, false},
     {"equal_to", 0, {"void"}, false},
     {"ratio", 1, {"1"}, false},
+    {"span", 1, {"18446744073709551615"}, false},  // std::dynamic_extent
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
 };
 

@@ -50,26 +50,42 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
     return false;
 }
 
-// Whether at most one of two expressions runs: branches of a statement, or one behind a return.
+// Whether at most one of two expressions runs: branches of a statement, or one behind a return. The
+// first one is in [first, last], the second one begins at `second`.
+inline bool exclude_each_other(const source_outline& file, std::size_t first, std::size_t last,
+                               std::size_t second) {
+    constexpr text begins = "e:cdr";
+    bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
+    for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
+        const text token = file.text_at(at);
+        is_sure =
+            begins.find(token[0]) != no_position && is_listed(token, "else : case default return");
+    }
+    for (std::size_t at = last + 1; is_sure && at < second; ++at) {
+        const text token = file.text_at(at);
+        if (is_listed(token, "struct class union namespace ]")) return false;
+        const bool leaves = token == "}" && file.partner(at) < first;
+        if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
+    }
+    return is_sure;
+}
+
 inline bool are_alternatives(const source_outline& file, const new_expression& first,
                              const new_expression& second) {
     constexpr std::size_t far_away = 64;
     if (second.begin > first.last + far_away || second.function != first.function) return false;
-    bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
-    for (std::size_t at = first.last + 1; at < second.begin && !is_sure; ++at) {
-        const text token = file.text_at(at);
-        const char begin = token[0];
-        const bool may_separate =
-            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
-        is_sure = may_separate && is_listed(token, "else : case default return");
-    }
-    for (std::size_t at = first.last + 1; is_sure && at < second.begin; ++at) {
-        const text token = file.text_at(at);
-        if (is_listed(token, "struct class union namespace ]")) return false;
-        const bool leaves = token == "}" && file.partner(at) < first.begin;
-        if (leaves && !file.is_any_at(at + 1, "else case default } return")) return false;
-    }
+    const bool is_sure = exclude_each_other(file, first.begin, first.last, second.begin);
     return is_sure && !is_chosen_by_compiler(file, first);
+}
+
+// Whether a function calls itself at the place of `outer`, which is not before that of the frame
+// inside it, and does both. A declaration is before them.
+inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t from = token_of(outer[-1], sources, file);
+    const std::size_t to = token_of(*outer, sources, file);
+    return from != 0 && to >= from && outer[-1].file == outer->file &&
+           !exclude_each_other(*file, from, from, to);
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,

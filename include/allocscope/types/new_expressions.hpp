@@ -155,7 +155,8 @@ public:
         return uses_namespace_std_ &&
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
-                         "unordered_map unordered_set unordered_multimap shared_ptr unique_ptr "
+                         "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
+                         "unique_ptr "
                          "ostringstream istringstream stringstream");
     }
 

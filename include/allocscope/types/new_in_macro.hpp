@@ -130,13 +130,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
     is_array = made.is_at(only.type_end, "[");
-    std::size_t bound = only.type_end;  // `[n]`
-    while (made.is_at(bound, "[")) bound += 3;
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
-        const bool is_in_type = i >= only.begin && i < bound;
-        const bool is_brackets = is_listed(token, "( ) { }");
-        if (is_in_type ? file.has_new_in_default(token) : !is_brackets) is_all = false;
+        // Behind the type there may also be names and numbers. A call may be that of a macro of
+        // another file.
+        bool is_harmless = is_listed(token, "( ) { }");
+        if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
+        const bool is_behind = i >= only.type_end && is_word(token);
+        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;

@@ -37,6 +37,7 @@ struct template_header {
     list<text> parameters;  // "" if it has no name
     std::size_t packs = 0;
     std::size_t pack = 0;         // the number of the last parameter that is a pack
+    std::size_t invented = 0;     // `auto x` as a parameter of the function is one more, at the end
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
 };
 
@@ -58,11 +59,10 @@ public:
         const text token = text_at(at);
         switch (token.front()) {
             case 't':
-                if (token == "template" && text_at(at + 1) == "<") return read_header(at + 1);
+                if (token == "template" && tokens_.is_at(at + 1, "<")) return read_header(at + 1);
                 break;
             case ']':
-                if (text_at(at + 1) == "<" &&
-                    (text_at(at + 2) == "class" || text_at(at + 2) == "typename")) {
+                if (tokens_.is_at(at + 1, "<") && tokens_.is_any_at(at + 2, "class typename")) {
                     return read_header(at + 1);
                 }
                 break;
@@ -151,7 +151,7 @@ private:
         if (open_.empty()) return;
         const std::size_t outer = open_.back();
         open_.pop_back();
-        const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
+        const bool was_initialiser = tokens_.is_any_at(at + 1, ", {");
         if (was_initialiser && current_ != outer) {
             forget_pending();
             pending_.append(scopes_[current_].headers);
@@ -186,7 +186,7 @@ private:
             if (c == '>' || c == ')') --depth;
             if (depth == 0 && c == '=') has_default = true;
             if (depth == 0 && c == '.') {
-                if (text_at(i - 1) != ".") ++header.packs;
+                if (!tokens_.is_at(i - 1, ".")) ++header.packs;
                 header.pack = header.parameters.size();
             }
             const bool is_name = is_word(token) && token != "class" && token != "typename";
@@ -206,21 +206,26 @@ private:
         is_unchecked_ = false;
         std::size_t opens[max_pending];  // the "<" of each class of the name being declared
         std::size_t count = 0;
-        const text first = text_at(header_end_);
-        const bool is_class = first == "struct" || first == "class" || first == "union";
+        const bool is_class = tokens_.is_any_at(header_end_, "struct class union");
         constexpr std::size_t far_away = 256;
-        for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
+        std::size_t i = header_end_;
+        for (; i < at && i < header_end_ + far_away; ++i) {
             const text token = text_at(i);
             if ((token == "(" && !is_class) || (token == ":" && is_class)) break;
-            if (is_word(token) && i > header_end_ && text_at(i - 1) != "::") count = 0;
+            if (is_word(token) && i > header_end_ && !tokens_.is_at(i - 1, "::")) count = 0;
             if (token != "<") continue;
             const std::size_t behind = tokens_.behind_angles(i);
             if (behind == 0 || behind > at) break;
-            if ((is_class || text_at(behind) == "::") && count < max_pending) opens[count++] = i;
+            if ((is_class || tokens_.is_at(behind, "::")) && count < max_pending)
+                opens[count++] = i;
             i = behind - 1;
         }
-        for (std::size_t i = 0; i < count && i < pending_.size(); ++i) {
-            check_arguments(headers_[pending_[i]], opens[i]);
+        for (std::size_t k = 0; k < count && k < pending_.size(); ++k) {
+            check_arguments(headers_[pending_[k]], opens[k]);
+        }
+        for (; i < at; ++i) {
+            const bool is_one = tokens_.is_at(i, "auto") && !tokens_.is_at(i - 2, "decltype");
+            if (is_one && !is_class) ++headers_[pending_.back()].invented;
         }
     }
 

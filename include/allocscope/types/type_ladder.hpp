@@ -214,9 +214,10 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
 }
 
 // Whether a function, or one into which it was inlined, was folded with another instantiation of
-// the same template. Then the template arguments in the name of the inner one may be wrong.
+// the same template. Then the template arguments in the name of the inner one may be wrong. g++
+// gives the outer one the place of its declaration; otherwise the template calls itself.
 inline bool is_folded(read_names& names, const list<code_frame>& frames, std::size_t at,
-                      text function) {
+                      text function, source_cache& sources) {
     const std::size_t first = at;
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
@@ -224,7 +225,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         const read_name& inner = names.of(function);
         const read_name& caller = names.of(outer);
         // Functions that differ in their parameters only are different functions.
-        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole) return true;
+        if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
+            !is_called_behind(&frames[at], sources)) {
+            return true;
+        }
         function = outer;
     }
     return false;
@@ -242,7 +246,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     frame.function = called_name(names, frames, asking, sources, knowledge);
-    if (is_folded(names, frames, asking, frame.function)) {
+    if (is_folded(names, frames, asking, frame.function, sources)) {
         frame.function = {};
         knowledge = knowledge.elsewhere();
     }

@@ -222,11 +222,13 @@ public:
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
-    // compiler deduces them. `meaning` is what the word at `at` stands for.
+    // compiler deduces them. Or a function, as in `new text<size()>`: the compiler calls it.
+    // `meaning` is what the word at `at` stands for.
     bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
+        if (behind == "(" && file_.declares_function(word)) return !is_plain_word(word);
         if (behind == "::") return file_.is_class_template(word);
         const bool is_replaced = meaning != word && !meaning.ends_with(word);
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
@@ -374,9 +376,10 @@ private:
     text argument(std::size_t header, std::size_t index, const text* mark) const {
         if (headers_.size() != instantiated_.size()) return {};
         if (!headers_[header]->shows_arguments) return {};
-        const list<text> arguments =
+        list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const template_header& own = *headers_[header];
+        for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();
         const bool is_pack = own.packs == 1 && index == own.pack;
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count

@@ -76,6 +76,7 @@ TEST_CASE("bare_requests: functions that name what they make") {
     CHECK(type_of({{"make_unique<app::part[]>", "bits/unique_ptr.h"}}, "@f();") == "app::part");
     CHECK(type_of({{"make_unique<app::part>", "mine.h"}}, "@f();", "load()", "/home/") == "?");
     CHECK(type_of({{"_S_create<part&>", "any"}, {"any<part&>", "any"}}, "@f();") == "part");
+    CHECK(type_of({{"_S_create<>", "any"}, {"__do_emplace<part, m>", "any"}}, "@f();") == "part");
     CHECK(type_of({{"_S_create<int>", "any"}, {"f<part>", "any"}}, "@f();") == "?");
     CHECK(type_of({{"_M_create<const call&>", "bits/std_function.h"}}, "@f();") == "call");
     CHECK(type_of({{"_M_create<(lambda at f.cpp:3:4)>", "bits/std_function.h"}}, "@f();") == "?");
@@ -129,6 +130,24 @@ TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces,
                   "v.@resize(3); } }") == "part");
     CHECK(resized("using parts = std::vector<part>;\nstruct a { using parts = rest; };\n"
                   "void load(parts& v) { v.@resize(3); }") == "?");
+    const std::string alias = "using parts = std::vector<part>; ";
+    CHECK(of_vector(alias + "void load() { keep(@parts(3)); }") == "part");
+    CHECK(of_vector(alias + "void load() { keep(parts{a, b@}); }") == "part");
+    CHECK(of_vector(alias + "void load() { keep(@rest(3)); }") == "?");
+    CHECK(of_vector(alias + "void load() { keep(@a::parts(3)); }") == "?");
+    CHECK(of_vector(alias + "void load(parts parts) { keep(@parts(3)); }") == "part");
+    CHECK(of_vector(alias + "void load() { int parts = 3; keep(@parts(3)); }") == "?");
+}
+
+TEST_CASE("bare_requests: the members that a constructor initialises") {
+    const auto made = [](const std::string& list) {
+        return of_vector("struct s { int n; std::vector<part> v; s(int i) : " + list + " {} };");
+    };
+    CHECK(made("@v(3)") == "part");
+    CHECK(made("n(i), @v(3)") == "part");
+    CHECK(made("n{i}, v(3@)") == "part");
+    CHECK(made("n(i + f(2)), m{{}}, @v{3, 4}") == "part");
+    CHECK(made("n(i) {} void f() { int n(3), @v(4); }") == "?");
 }
 
 TEST_CASE("bare_requests: what push_back passes on is an element") {
@@ -168,6 +187,16 @@ TEST_CASE("bare_requests: functions of a container that name its class in an arg
     };
     CHECK(of_made("make_unique<std::vector<part>, int>") == "part");
     CHECK(of_made("make_unique<part, int>") == "?");
+    const auto shrunk = [](const char* function) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {"vector<std::move_iterator<int>, void>", "bits/stl_vector.h"},
+                        {function, "bits/allocator.h"},
+                        {"shrink_to_fit", "bits/stl_vector.h"}},
+                       "void load(std::vector<part>& v) { v.@shrink_to_fit(); }");
+    };
+    CHECK(shrunk("_S_do_it") == "part");
+    CHECK(shrunk("operator=") == "?");
 }
 
 TEST_CASE("bare_requests: the characters of a string") {
@@ -182,6 +211,10 @@ TEST_CASE("bare_requests: the characters of a string") {
     CHECK(text_of("_M_construct<const wchar_t*>") == "wchar_t");
     CHECK(text_of("_M_construct<const part*>") == "?");
     CHECK(text_of("append<const char*>") == "?");
+    CHECK(text_of("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+                  "::_M_mutate(unsigned long)") == "char");
+    CHECK(text_of("std::__cxx11::basic_string<part, std::char_traits<part>, std::allocator<part> >"
+                  "::_M_mutate(unsigned long)") == "?");
     CHECK(type_of({{"_M_construct<const char*>", "bits/basic_string.tcc"}}, "@f();") == "char");
     CHECK(type_of({{"_M_construct<char *>", "bits/basic_string.tcc"}}, "@f();") == "char");
     CHECK(type_of({{"_M_construct<const char*>", "text.hpp"}}, "@f();") == "?");

@@ -14,11 +14,11 @@ using allocscope::symbolize::source_cache;
 namespace {
 
 // What the call at the mark allocates: "frame of run() at 1", or "".
-std::string frame_at_mark(const std::string& source) {
+std::string frame_at_mark(const std::string& source, const char* function = "run(int)") {
     const allocscope_test::marked_source marked{source};
     arena memory;
     code_frame frame;
-    frame.function = "run(int)";
+    frame.function = function;
     frame.file = marked.path().c_str();
     frame.line = marked.line();
     frame.column = marked.column();
@@ -35,6 +35,8 @@ TEST_CASE("coroutine_frame: both compilers' places lead to the function") {
     CHECK(frame_at_mark("\ntask @run(int n) {\n    co_await n;\n}\n") == "frame of run() at 2");
     CHECK(frame_at_mark("auto f = @[](int n) -> task {\n    co_yield n;\n};\n") ==
           "frame of run() at 1");
+    CHECK(frame_at_mark("auto f = @[](int n) -> task {\n    co_yield n;\n};\n", "operator()") ==
+          "frame of {lambda}() at 1");
 }
 
 TEST_CASE("coroutine_frame: a function that only names coroutines has no frame") {

@@ -122,6 +122,10 @@ TEST_CASE("implied_new: a default argument is the type where the size says so") 
 TEST_CASE("implied_new: what a macro makes is the type where the size says so") {
     const std::string make = "#define MAKE(T, ...) new T(__VA_ARGS__)  // one\n";
     CHECK(type_at_mark(make + "keep(@MAKE(part, 1, f(2)));") == "part if as large");
+    CHECK(type_at_mark(make + "keep(@MAKE(part, 1, 'f', of, -3.5f));") == "part");
+    CHECK(type_at_mark(make + "keep(@MAKE(part, n + 1, OTHERS));") == "part");
+    CHECK(type_at_mark(make + "keep(@MAKE(part, f<int>(2)));") == "part if as large");
+    CHECK(type_at_mark(make + "keep(@MAKE(part, other{2}));") == "part if as large");
     CHECK(type_at_mark(make + "keep(@MAKE(app::part));") == "app::part");
     CHECK(type_at_mark(make + "keep(@MAKE(std::map<int, char>));") == "?");  // two arguments
     CHECK(type_at_mark(make + "keep(@MAKE(unknown));") == "?");
@@ -135,6 +139,10 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
           "part if as large");
     CHECK(type_at_mark("#define MAKE(T) (new T)\nauto* p = @MAKE(part);") == "part");
     CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part)(@);") == "part");
+    CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = @MAKE(std::map<part, int>);") == "?");
+    CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = @MAKE(app::other<part>);") ==
+          "app::other<part>");
+    CHECK(type_at_mark("#define MAKE(n) (new part[n][2])\nauto* p = @MAKE(3);") == "part");
     CHECK(type_at_mark("#define MAKE(T) f(new T)\nauto* p = @MAKE(part);") == "part if as large");
     CHECK(type_at_mark("#define MAKE(T) new T\nauto* p = MAKE(part){@};") == "part");
     const std::string keep = "#define KEEP(...) keep(new __VA_ARGS__)\n";

@@ -77,6 +77,8 @@ constexpr spelling spellings[] = {
     {"std::chrono::duration<long, std::ratio<60l, 1l> >", "std::chrono::minutes"},
     {"std::chrono::duration<int, std::ratio<60l, 1l> >",
      "std::chrono::duration<int, std::ratio<60>>"},
+    {"std::span<app::item, 18446744073709551615ul>", "std::span<app::item>"},
+    {"std::span<int, 4ul>", "std::span<int, 4>"},
     {"std::chrono::time_point<std::chrono::_V2::system_clock, std::chrono::duration<long, "
      "std::ratio<1l, 1000000000l> > >",
      "std::chrono::system_clock::time_point"},

@@ -123,7 +123,7 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
     CHECK(types.name_type({other, frame("app::b* make<app::b>()", file.path(), 1, 23)}).name ==
           "?");
     // Nor does one that was inlined into a folded one.
-    code_frame user = frame("app::a* some<app::a>()", file.path(), 1, 1);
+    code_frame user = frame("app::a* some<app::a>()", file.path(), 1, 2);
     const code_frame folded = frame("app::b* some<app::b>()", file.path(), 1, 1);
     user.is_inlined = true;
     CHECK(types.name_type({other, user, folded}).name == "?");
@@ -139,6 +139,31 @@ TEST_CASE("type_ladder: an overload of the same instantiation is not a folded fu
     inner.is_inlined = true;
     CHECK(types.name_type({inner, frame("bag<int>::fill(int)", file.path(), 1, 1)}).name == "int");
     CHECK(types.name_type({inner, frame("bag<long>::fill()", file.path(), 1, 1)}).name == "?");
+}
+
+TEST_CASE("type_ladder: a template that calls itself is not a folded function") {
+    const source_of_lines file{
+        "template <class T, class... R> void all() { keep(new T); if (more) all<R...>(); }",
+        "template <class T, class... R> void* all(int n) { return n ? new T : all<R...>(n - 1); }"};
+    ladder types;
+    code_frame inner = frame("void all<int, long>()", file.path(), 1, 50);
+    inner.is_inlined = true;
+    const auto seen_in = [&](const char* path, int line, int column) {
+        return types.name_type({inner, frame("void all<char, int, long>()", path, line, column)})
+            .name;
+    };
+    CHECK(seen_in(file.path(), 1, 68) == "int");
+    CHECK(seen_in(file.path(), 3, 3) == "?");     // no token
+    CHECK(seen_in(file.path(), 1, 37) == "?");    // the place of the declaration
+    CHECK(seen_in(file.path(), 1, 50) == "int");  // the same call, once more
+    inner.column = 0;
+    CHECK(seen_in(file.path(), 1, 0) == "?");
+    // g++ may make one call of the `new` of all instantiations.
+    inner.line = 2;
+    inner.column = 62;
+    CHECK(types.name_type({inner}).name == "int");
+    CHECK(seen_in(file.path(), 2, 70) == "?");
+    CHECK(seen_in("other.cpp", 1, 68) == "?");
 }
 
 TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {

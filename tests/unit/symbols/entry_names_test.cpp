@@ -1,0 +1,99 @@
+#include "made_elf_file.hpp"
+
+#include <allocscope/binary/elf_image.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/entry_names.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+namespace {
+
+using allocscope::detail::byte_view;
+using allocscope::plain::arena;
+using allocscope::symbolize::debug_units;
+using allocscope::symbolize::entry_name;
+using allocscope::symbolize::entry_names;
+using allocscope::symbolize::kept_texts;
+using allocscope::symbolize::object_bytes;
+using made_elf::append;
+using made_elf::bytes;
+using made_elf::file_of;
+using made_elf::put;
+using made_elf::put_uleb;
+
+void put_shape(bytes& table, unsigned code, unsigned tag, bool has_children, const bytes& pairs) {
+    put_uleb(table, code);
+    put_uleb(table, tag);
+    put(table, has_children ? 1 : 0, 1);
+    append(table, pairs);
+    put(table, 0, 2);
+}
+
+// DWARF 4. "grow" is declared in file 3, line 30. One definition is in line 40 of the same file,
+// one in line 50 of file 0, and one has neither file nor line.
+struct functions {
+    bytes info;
+    bytes shapes;
+    std::uint64_t same_file = 0;
+    std::uint64_t file_zero = 0;
+    std::uint64_t nothing = 0;
+
+    functions() {
+        put_shape(shapes, 1, 0x11, true, {0x11, 0x01, 0x12, 0x0b});  // the unit: addresses
+        put_shape(shapes, 2, 0x2e, false, {0x03, 0x08, 0x3a, 0x0b, 0x3b, 0x0b});  // declared
+        put_shape(shapes, 3, 0x2e, false, {0x47, 0x13, 0x3b, 0x0b});              // a line
+        put_shape(shapes, 4, 0x2e, false, {0x47, 0x13, 0x3a, 0x0b, 0x3b, 0x0b});  // and a file
+        put_shape(shapes, 5, 0x2e, false, {0x47, 0x13});
+        put(shapes, 0, 1);
+        bytes unit;
+        put(unit, 4, 2);
+        put(unit, 0, 4);
+        put(unit, 8, 1);
+        append(unit, {1});
+        put(unit, 0x1000, 8);
+        put(unit, 16, 1);
+        const std::uint64_t declared = unit.size() + 4;
+        append(unit, {2, 'g', 'r', 'o', 'w', 0, 3, 30});
+        same_file = unit.size() + 4;
+        append(unit, {3});
+        put(unit, declared, 4);
+        append(unit, {40});
+        file_zero = unit.size() + 4;
+        append(unit, {4});
+        put(unit, declared, 4);
+        append(unit, {0, 50});
+        nothing = unit.size() + 4;
+        append(unit, {5});
+        put(unit, declared, 4);
+        put(unit, 0, 1);
+        put(info, unit.size(), 4);
+        append(info, unit);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("entry_names: a definition in the file of the declaration has only its line") {
+    const functions made;
+    const bytes file = file_of({{".debug_info", made.info}, {".debug_abbrev", made.shapes}});
+    arena memory;
+    const object_bytes object{memory, byte_view{file.data(), file.size()}};
+    debug_units units{memory, object};
+    arena kept;
+    kept_texts texts{kept};
+    entry_names names{units, texts};
+    const auto check = [&](std::uint64_t entry, std::uint64_t number, std::uint64_t line) {
+        const entry_name name = names.of(entry);
+        CHECK(name.function == "grow");
+        CHECK(name.file == number);
+        CHECK(name.line == line);
+    };
+    check(made.same_file, 3, 40);
+    check(made.file_zero, 0, 50);
+    check(made.nothing, 3, 30);
+}

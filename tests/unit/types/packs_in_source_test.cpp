@@ -1,0 +1,53 @@
+// Which arguments of a template are those of its pack, in the source text of `new`.
+
+#include <allocscope/types/type_from_source.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "unit/types/marked_source.hpp"
+
+namespace {
+
+// "?" when it is not certain.
+std::string type_at_mark(const std::string& source, const char* function) {
+    const allocscope_test::marked_source marked{source};
+    allocscope::plain::arena memory;
+    allocscope::symbolize::code_frame frame;
+    frame.function = function;
+    frame.file = marked.path().c_str();
+    frame.line = marked.line();
+    frame.column = marked.column();
+    allocscope::symbolize::source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const auto type = allocscope::symbolize::type_from_source(names, frame, sources);
+    return type.empty() ? "?" : std::string{type.data(), type.size()};
+}
+
+}  // namespace
+
+TEST_CASE("packs_in_source: a pack is all of its arguments") {
+    const char* all = "template <class A, class... T> void f() { @new b<A, T...>; }";
+    CHECK(type_at_mark(all, "void f<int, char, long>()") == "b<int, char, long>");
+    CHECK(type_at_mark(all, "void f<int>()") == "?");
+    const char* one = "template <class... T> void f() { @new b<T*...>; }";
+    CHECK(type_at_mark(one, "void f<int, char>()") == "b<int*, char*>");
+    const char* first = "template <class... T, class U> void f(U) { @new b<T..., U>; }";
+    CHECK(type_at_mark(first, "void f<int, char, long>(long)") == "b<int, char, long>");
+    const char* last = "template <class... T, class U> void f(U) { @new U; }";
+    CHECK(type_at_mark(last, "void f<int, char, long>(long)") == "long");
+    CHECK(type_at_mark(last, "void f<long>(long)") == "long");
+    const char* two = "template <class... A, class U, class... B> void f(U, B...) { @new U; }";
+    CHECK(type_at_mark(two, "void f<int, char, long, int>(long, int)") == "?");
+}
+
+TEST_CASE("packs_in_source: a parameter `auto` is an argument behind those of the template") {
+    const char* one = "template <entity T> T* f(const auto& x, auto y) { return @new T(x, y); }";
+    CHECK(type_at_mark(one, "w* f<w, int, char>(int const&, char)") == "w");
+    CHECK(type_at_mark(one, "w* f<w, int>(int const&)") == "?");
+    const char* all = "template <class... T> decltype(auto) f(auto x) { return @new b<T...>(x); }";
+    CHECK(type_at_mark(all, "f<int, char, long>(long)") == "b<int, char>");
+    const char* none = "template <class T> auto f(T x, h<auto(int)> y) { return @new T(x); }";
+    CHECK(type_at_mark(none, "auto f<int>(int, h<auto(int)>)") == "?");
+}

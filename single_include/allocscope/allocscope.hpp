@@ -6079,7 +6079,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6202,7 +6202,7 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
@@ -7471,7 +7471,7 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
 ALLOCSCOPE_COLD_END
 
 // The loops that see every entry of a unit.
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -7534,7 +7534,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walk
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
 
@@ -19559,7 +19559,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 #define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -19712,7 +19712,7 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
@@ -22778,7 +22778,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 #define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -22868,7 +22868,7 @@ private:
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
@@ -23136,7 +23136,7 @@ private:
 ALLOCSCOPE_COLD_END
 
 // The loop sees every entry of a unit, except those of functions that describe no type.
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -23195,7 +23195,7 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
 
 }  // namespace symbolize
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 

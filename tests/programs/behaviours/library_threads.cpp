@@ -87,7 +87,8 @@ void message_queue() {
     mq_attr attributes{};
     attributes.mq_maxmsg = 4;
     attributes.mq_msgsize = 64;
-    const mqd_t queue = ::mq_open("/allocscope_behaviour", O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
+    const mqd_t queue =
+        ::mq_open("/allocscope_behaviour", O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
     if (queue == static_cast<mqd_t>(-1)) {
         std::printf("none\n");
         return;
@@ -128,16 +129,21 @@ void malloc_looks() {
     std::printf("%d\n", ::mprobe(std::malloc(10)));
 }
 
-
 }  // namespace
 
 int main(int count, char** arguments) {
     if (count < 2) return 2;
     const char* what = arguments[1];
-    if (std::strcmp(what, "timer") == 0) timer_threads();
-    else if (std::strcmp(what, "files") == 0) asynchronous_io();
-    else if (std::strcmp(what, "names") == 0) names_asynchronously();
-    else if (std::strcmp(what, "messages") == 0) message_queue();
-    else if (std::strcmp(what, "malloc") == 0) malloc_looks();
-    else return 2;
+    if (std::strcmp(what, "timer") == 0)
+        timer_threads();
+    else if (std::strcmp(what, "files") == 0)
+        asynchronous_io();
+    else if (std::strcmp(what, "names") == 0)
+        names_asynchronously();
+    else if (std::strcmp(what, "messages") == 0)
+        message_queue();
+    else if (std::strcmp(what, "malloc") == 0)
+        malloc_looks();
+    else
+        return 2;
 }

@@ -10222,6 +10222,102 @@ ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
 
+// owned_events.hpp - a number of events and the sum of their bytes, which change together.
+
+#ifndef ALLOCSCOPE_BASE_OWNED_EVENTS_HPP
+#define ALLOCSCOPE_BASE_OWNED_EVENTS_HPP
+
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+// What the sanitizer has to be told, as it does not see accesses of 16 bytes.
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#endif
+
+ALLOCSCOPE_HOT_BEGIN
+
+namespace detail {
+
+struct event_sum {
+    std::uint64_t events = 0;
+    std::uint64_t bytes = 0;
+};
+
+class alignas(16) owned_events {
+public:
+    // One event more.
+    ALLOCSCOPE_FAST_PATH void add(std::uint64_t bytes) noexcept {
+        const two_words event = two_words{bytes, 0} + two_words{0, 1};
+        store(own_value() + event);
+    }
+    // Does the same. The event is counted last.
+    ALLOCSCOPE_FAST_PATH void add_in_two_steps(std::uint64_t bytes) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+        add(bytes);  // the sanitizer does not see what tells the reader
+#else
+        __asm__ volatile(
+            "addq %1, %0\n\t"
+            "addq $1, %H0"  // the place 8 bytes behind
+            : "+m"(*this)
+            : "er"(bytes)
+            : "cc", "memory");
+#endif
+    }
+    // Any thread may call this. No thread may then call add() for the same events. Costs a locked
+    // instruction.
+    ALLOCSCOPE_FAST_PATH void add_shared(std::uint64_t bytes) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+        __tsan_release(this);
+#endif
+        std::uint64_t seen_bytes = bytes_;
+        std::uint64_t seen_events = events_;
+        for (;;) {
+            bool is_stored;
+            __asm__ volatile("lock cmpxchg16b %0"
+                             : "+m"(*this), "+a"(seen_bytes), "+d"(seen_events), "=@ccz"(is_stored)
+                             : "b"(seen_bytes + bytes), "c"(seen_events + 1)
+                             : "memory");
+            if (is_stored) return;
+        }
+    }
+    // For the owner only, or while no thread can write.
+    void clear() noexcept {
+        store(two_words{0, 0});
+    }
+
+    ALLOCSCOPE_FAST_PATH event_sum read() const noexcept {
+        two_words both;
+        __asm__ volatile("movdqa %1, %0" : "=x"(both) : "m"(*this) : "memory");
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+        __tsan_acquire(const_cast<owned_events*>(this));
+#endif
+        return {both[1], both[0]};
+    }
+    ALLOCSCOPE_FAST_PATH std::uint64_t events() const noexcept {
+        return __atomic_load_n(&events_, __ATOMIC_ACQUIRE);
+    }
+
+private:
+    ALLOCSCOPE_FAST_PATH two_words own_value() const noexcept {
+        return *reinterpret_cast<const aligned_words*>(this);
+    }
+    ALLOCSCOPE_FAST_PATH void store(two_words both) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+        __tsan_release(this);
+#endif
+        __asm__ volatile("movdqa %1, %0" : "=m"(*this) : "x"(both) : "memory");
+    }
+
+    std::uint64_t bytes_ = 0;
+    std::uint64_t events_ = 0;
+};
+static_assert(sizeof(owned_events) == 16, "one access of the processor");
+
+}  // namespace detail
+
+ALLOCSCOPE_HOT_END
+
+#endif  // ALLOCSCOPE_BASE_OWNED_EVENTS_HPP
+
 // cohort_table.hpp - everything one thread allocated at one place between two window boundaries.
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
@@ -10242,21 +10338,9 @@ struct cohort_facts {
     atomic<std::uint32_t> instance;
 };
 
-struct death_counts {
-    owned_counter deaths;
-    owned_counter death_bytes;
-};
-
 struct alignas(32) cohort {
-    owned_counter births;
-    owned_counter birth_bytes;
-    owned_counter deaths;  // by the thread that made the cohort
-    owned_counter death_bytes;
-
-    // The last two members, in the form that other threads have in their own tables.
-    ALLOCSCOPE_FAST_PATH death_counts& own_deaths() noexcept {
-        return *reinterpret_cast<death_counts*>(&deaths);
-    }
+    owned_events births;
+    owned_events deaths;  // by the thread that made the cohort
 
     // For a cohort in the table.
     ALLOCSCOPE_FAST_PATH cohort_facts& facts() noexcept {
@@ -10266,9 +10350,6 @@ struct alignas(32) cohort {
         return const_cast<cohort*>(this)->facts();
     }
 };
-static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
-                  offsetof(death_counts, death_bytes),
-              "own_deaths() is laid out as the members are");
 static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
 
 // A cohort of samples continues in the place of the next three cohorts' counters. Its births and
@@ -10462,10 +10543,8 @@ ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
-using foreign_count = death_counts;
-
 struct foreign_chunk {
-    foreign_count counts[cohort_table::page_cohorts];
+    owned_events counts[cohort_table::page_cohorts];
     atomic<foreign_chunk*> next;
 };
 
@@ -10504,7 +10583,7 @@ public:
     // Whether no thread has ever freed what another one allocated.
     bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
 
-    // Calls visit(foreign_count&) for each thread's counters of a cohort.
+    // Calls visit(owned_events&) for each thread's counters of a cohort.
     template <class Visit>
     ALLOCSCOPE_FAST_PATH void for_each(std::uint32_t id, Visit&& visit) const noexcept {
         const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
@@ -10529,7 +10608,7 @@ private:
 class foreign_deaths {
 public:
     // The counters for a cohort; null when the thread has none yet for its page.
-    ALLOCSCOPE_FAST_PATH foreign_count* existing(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH owned_events* existing(std::uint32_t id) const noexcept {
         if (ALLOCSCOPE_LIKELY(directory_ != nullptr)) {
             foreign_chunk* chunk = directory_[id / cohort_table::page_ids];
             if (ALLOCSCOPE_LIKELY(chunk != nullptr)) {
@@ -10539,9 +10618,9 @@ public:
         return nullptr;
     }
     // Does the same, but makes counters when there are none. Null when there is no memory for them.
-    foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
-                               std::uint32_t id) noexcept {
-        foreign_count* known = existing(id);
+    owned_events* for_writing(page_arena& arena, foreign_death_lists& lists,
+                              std::uint32_t id) noexcept {
+        owned_events* known = existing(id);
         return known != nullptr ? known : add_chunk(arena, lists, id);
     }
 
@@ -10552,8 +10631,8 @@ public:
     }
 
 private:
-    ALLOCSCOPE_SLOW_PATH foreign_count* add_chunk(page_arena& arena, foreign_death_lists& lists,
-                                                  std::uint32_t id) noexcept {
+    ALLOCSCOPE_SLOW_PATH owned_events* add_chunk(page_arena& arena, foreign_death_lists& lists,
+                                                 std::uint32_t id) noexcept {
         if (!lists.prepare()) return nullptr;
         if (directory_ == nullptr) {
             directory_ = static_cast<foreign_chunk**>(reserve_pages(foreign_directory_bytes));
@@ -14202,6 +14281,32 @@ ALLOCSCOPE_INLINE std::int64_t pending_bytes(const thread_state& thread) noexcep
     return thread.bytes_above_floor - (flush_bytes - 1);
 }
 
+// The bytes of an event that the thread may have counted in part; 0: of none. The shortest path of
+// a hook counts in two steps. It changes one distance before them and the other after them, so that
+// their sum is wrong in between. Any thread may ask, between two readings of the counters: if these
+// are equal, the thread has not moved meanwhile.
+ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return static_cast<void>(thread), 0;  // it counts in one step
+#else
+    const std::int64_t wanted = thread.pending_peak.load(memory_order::acquire) + (flush_bytes - 1);
+    const std::int64_t missing = wanted -
+                                 __atomic_load_n(&thread.bytes_below_peak, __ATOMIC_ACQUIRE) -
+                                 __atomic_load_n(&thread.bytes_above_floor, __ATOMIC_ACQUIRE);
+    // A thread that runs may change one of the three after another one was read.
+    constexpr std::int64_t most = 2 * flush_bytes;
+    return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
+#endif
+}
+
+// For a state whose hook was abandoned, perhaps when only one of the distances had been changed.
+inline void mend_pending(thread_state& thread) noexcept {
+    const std::int64_t net = pending_bytes(thread);
+    const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
+    if (net > highest) thread.pending_peak.store(net, memory_order::relaxed);
+    thread.bytes_below_peak = net > highest ? 0 : highest - net;
+}
+
 inline void forget_pending(thread_state& thread) noexcept {
     thread.bytes_below_peak = 0;
     thread.bytes_above_floor = flush_bytes - 1;
@@ -14409,6 +14514,7 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
 
 ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // so that each line is one instruction
     thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         const std::int64_t net = pending_bytes(thread);
@@ -14421,6 +14527,7 @@ ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes)
 // For an object that belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_INLINE void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // as above
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }
@@ -14749,6 +14856,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
         if (busy == 0) return state;
         if (is_abandoned(*state, busy, frame)) {
             state->lose(loss_reason::hook_abandoned);
+            mend_pending(*state);
             return state;
         }
         thread_state* inner = nested_state(*state);
@@ -14775,6 +14883,7 @@ inline void forget_other_threads() noexcept {
     thread_state* const common = process.latecomer.load(memory_order::acquire);
     if (common == nullptr) return;
     common->nested.store(nullptr, memory_order::relaxed);
+    mend_pending(*common);
     common->busy.store(0, memory_order::relaxed);
 }
 
@@ -14912,11 +15021,11 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
         for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
             // Deaths are read first: every object that died was born before, so there are never
             // more deaths than births.
-            const std::uint64_t deaths = c.deaths.read();
-            const std::uint64_t death_bytes = c.death_bytes.read();
+            const event_sum deaths = c.deaths.read();
+            const event_sum births = c.births.read();
             const std::uint32_t site = c.facts().site.load(memory_order::relaxed);
-            const cohort_count count{
-                c.births.read(), c.birth_bytes.read(), deaths, death_bytes, id, site};
+            const cohort_count count{births.events, births.bytes, deaths.events,
+                                     deaths.bytes,  id,           site};
             sums.add(count);
             if (counts != nullptr) counts->add(count);
         });
@@ -15574,10 +15683,8 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
         owner |= sampled_owner;
     }
     cohort& made = *process.cohorts.by_id(id);
-    made.births.set(0);
-    made.birth_bytes.set(0);
-    made.deaths.set(0);
-    made.death_bytes.set(0);
+    made.births.clear();
+    made.deaths.clear();
     cohort_facts& facts = made.facts();
     facts.born_at.store(now->began_at.load(memory_order::relaxed), memory_order::relaxed);
     facts.windows.store(now->windows.load(memory_order::relaxed), memory_order::relaxed);
@@ -15835,10 +15942,10 @@ inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
     const kept_at_peak known = part.kept.read();
     if (known.is_of(number)) return;
     // Deaths are read first, because every object that died was born before.
-    const std::uint64_t deaths = changing.deaths.read();
-    const std::uint64_t death_bytes = changing.death_bytes.read();
-    const std::uint64_t objects = changing.births.read() - deaths;
-    const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
+    const event_sum deaths = changing.deaths.read();
+    const event_sum births = changing.births.read();
+    const std::uint64_t objects = births.events - deaths.events;
+    const std::uint64_t bytes = births.bytes - deaths.bytes;
     // If this fails, another thread was faster and has stored the same numbers.
     part.kept.replace(known, kept_at_peak::of(number, objects, bytes));
 }
@@ -15884,8 +15991,7 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
         peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::acq_rel);
     }
     part.death_times.add_shared(time_in_units());
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
 
 }  // namespace detail
@@ -15958,8 +16064,7 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
     add_weight(part.deaths, weight);
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
 
 inline void count_sample_birth(thread_state& thread, std::uint32_t id,
@@ -15967,8 +16072,7 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     sampled_part& part = *process.cohorts.sampled_part_of(id);
     const sample_weight weight = weight_in(part, sampled_bytes);
     cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(1);
-    counters.birth_bytes.add(whole_bytes(weight));
+    counters.births.add(whole_bytes(weight));
     add_weight(part.births, weight);
     add_live_bytes(thread, whole_bytes(weight));
 }
@@ -16052,13 +16156,12 @@ ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, s
         count_detailed_death(thread, born, id, bytes, place);
         return;
     }
-    death_counts* counts = thread.foreign.for_writing(process.arena, process.foreign, id);
+    owned_events* counts = thread.foreign.for_writing(process.arena, process.foreign, id);
     if (counts == nullptr) {
         thread.lose(loss_reason::no_room_for_death);
         return;
     }
-    counts->death_bytes.add(bytes);
-    counts->deaths.add(1);  // last: see count_death
+    counts->add(bytes);  // last: see count_death
 }
 
 // Counts the death of an object in its cohort. Its record has already been removed. `place` is the
@@ -16066,7 +16169,7 @@ ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, s
 ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
                                       std::uint64_t bytes, const void* place) noexcept {
     const cohort_facts& facts = born.facts();
-    death_counts* counts = &born.own_deaths();
+    owned_events* counts = &born.deaths;
     if (facts.owner.load(memory_order::relaxed) != thread.number) {
         counts = thread.foreign.existing(id);
         if (ALLOCSCOPE_UNLIKELY(counts == nullptr)) {
@@ -16075,8 +16178,7 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
         }
     }
     take_from_live(thread, facts, bytes);
-    counts->death_bytes.add(bytes);
-    counts->deaths.add(1);  // last: a cohort without live objects may be used again
+    counts->add(bytes);  // last: a cohort without live objects may be used again
 }
 
 // Takes the record of a dying object out of its slot and counts the death.
@@ -16169,10 +16271,9 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
             thread.bytes_above_floor += bytes;
             return remove_and_release<Release>(thread, slot, block);
         }
-        thread.bytes_below_peak += bytes;
         slot->store(0, memory_order::relaxed);
-        born.death_bytes.add(static_cast<std::uint64_t>(bytes));
-        born.deaths.add(1);  // last: see count_death
+        born.deaths.add_in_two_steps(static_cast<std::uint64_t>(bytes));
+        thread.bytes_below_peak += bytes;  // after the steps: see bytes_between_steps
     }
     leave(thread);
     Release(block);
@@ -16204,8 +16305,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     }
     cohort& counters = *process.cohorts.by_id(id);
     if (is_detailed(counters)) note_birth(thread, counters, id, bytes, slot);
-    counters.births.add(1);
-    counters.birth_bytes.add(bytes);
+    counters.births.add(bytes);
     live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
     add_live_bytes(thread, bytes);
     leave(thread);
@@ -16264,9 +16364,8 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
         thread.bytes_below_peak = 0;
         thread.pending_peak.store(net, memory_order::relaxed);
     }
-    thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
-    counters->births.add(1);
-    counters->birth_bytes.add(bytes);
+    counters->births.add_in_two_steps(bytes);
+    thread.bytes_above_floor += static_cast<std::int64_t>(bytes);  // after them, too
     live_object_map::put_short(slot, address, head, bytes);
     leave(thread);
     return block;
@@ -17319,9 +17418,10 @@ struct death_sum {
 // The deaths of a cohort that were counted on other threads than its own.
 inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
     death_sum sum;
-    process.foreign.for_each(id, [&sum](const foreign_count& count) {
-        sum.deaths += count.deaths.read();
-        sum.bytes += count.death_bytes.read();
+    process.foreign.for_each(id, [&sum](const owned_events& count) {
+        const event_sum deaths = count.read();
+        sum.deaths += deaths.events;
+        sum.bytes += deaths.bytes;
     });
     return sum;
 }
@@ -17329,8 +17429,9 @@ inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
 // The deaths of one cohort, on all threads.
 inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
     death_sum sum = foreign_deaths_of(id);
-    sum.deaths += of.deaths.read();
-    sum.bytes += of.death_bytes.read();
+    const event_sum own = of.deaths.read();
+    sum.deaths += own.events;
+    sum.bytes += own.bytes;
     return sum;
 }
 
@@ -17383,10 +17484,9 @@ inline sample_sums death_sums_of(const cohort& of, std::uint32_t id) noexcept {
 }
 
 inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {
-    const std::uint64_t births = of.births.read();
-    const std::uint64_t bytes = of.birth_bytes.read();
-    if (!is_sampled(of)) return certain_sums(births, bytes);
-    return read_sums(process.cohorts.sampled_part_of(id)->births, births, bytes);
+    const event_sum births = of.births.read();
+    if (!is_sampled(of)) return certain_sums(births.events, births.bytes);
+    return read_sums(process.cohorts.sampled_part_of(id)->births, births.events, births.bytes);
 }
 
 // The numbers of a window: exact counts, or for a sampled window the sums that they are estimated
@@ -17419,7 +17519,7 @@ inline allocation_counts counts_from(const sample_sums& births,
 inline std::uint64_t sample_events(const birth_range& range) noexcept {
     std::uint64_t events = 0;
     for_each_sampled_cohort(range, [&events](const cohort& c, std::uint32_t) {
-        events += c.births.read() + c.deaths.read();
+        events += c.births.events() + c.deaths.events();
     });
     return events;
 }
@@ -17490,10 +17590,7 @@ public:
 
 // Any thread may have counted deaths of the cohort. Its id must start from zero when it is reused.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
-    process.foreign.for_each(id, [](foreign_count& count) {
-        count.deaths.set(0);
-        count.death_bytes.set(0);
-    });
+    process.foreign.for_each(id, [](owned_events& count) { count.clear(); });
 }
 
 // Returns null when there is no memory. The family then counts as operator new's.
@@ -17550,8 +17647,9 @@ inline void compact_retired_families() noexcept {
 // Adds the births of a cohort of which nothing is alive, and their deaths.
 inline void add_retired(allocation_counts& counts, const cohort& dead,
                         const death_sum& deaths) noexcept {
-    counts.allocations += dead.births.read();
-    counts.bytes_allocated += dead.birth_bytes.read();
+    const event_sum births = dead.births.read();
+    counts.allocations += births.events;
+    counts.bytes_allocated += births.bytes;
     counts.frees += deaths.deaths;
     counts.bytes_freed += deaths.bytes;
 }
@@ -17598,7 +17696,7 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         cohort& c = *process.cohorts.by_id(id);
         const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
         const death_sum deaths = deaths_of(c, id);
-        if (deaths.deaths != c.births.read()) {
+        if (deaths.deaths != c.births.events()) {
             kept_last = id;
             id = next;
             continue;
@@ -17752,7 +17850,7 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
              e = e->older.load(memory_order::relaxed)) {
             if (e->began_at.load(memory_order::relaxed) < clock || births >= enough) break;
             for_each_cohort(
-                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
+                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.events(); });
         }
     }
     return births;
@@ -18108,7 +18206,7 @@ inline bool is_any_event_alive() noexcept {
             if (e->sample_bytes.load(memory_order::relaxed) != 0) continue;
             bool is_any = false;
             for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
-                is_any = is_any || deaths_of(c, id).deaths != c.births.read();
+                is_any = is_any || deaths_of(c, id).deaths != c.births.events();
             });
             if (is_any) return true;
         }
@@ -18353,7 +18451,8 @@ private:
         const std::size_t kept = counts_ != nullptr ? counts_->size() : 0;
         for (int i = 0; i < most_tries; ++i) {
             const count_sums once = add_up(thread, range_, counts_);
-            if (once.is_equal_to(add_up(thread, range_, nullptr))) {
+            const bool is_whole = bytes_between_steps(thread) == 0;
+            if (is_whole && once.is_equal_to(add_up(thread, range_, nullptr))) {
                 sums_.add(once);
                 return true;
             }
@@ -18402,6 +18501,10 @@ private:
             sums_.add(now);
             doubt.objects += now.deaths - before.deaths;
             doubt.bytes += now.death_bytes - before.death_bytes;
+            if (const std::uint64_t unfinished = bytes_between_steps(each)) {
+                doubt.objects += 1;
+                doubt.bytes += unfinished;
+            }
         }
     }
 
@@ -32287,8 +32390,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
     }
     cohort& counters = *process.cohorts.by_id(id);
     if (is_detailed(counters)) note_birth(thread, counters, id, bytes, nullptr);
-    counters.births.add(1);
-    counters.birth_bytes.add(bytes);
+    counters.births.add(bytes);
     add_live_bytes(thread, bytes);
 }
 

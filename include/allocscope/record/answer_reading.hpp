@@ -69,11 +69,11 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
         for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
             // Deaths are read first: every object that died was born before, so there are never
             // more deaths than births.
-            const std::uint64_t deaths = c.deaths.read();
-            const std::uint64_t death_bytes = c.death_bytes.read();
+            const event_sum deaths = c.deaths.read();
+            const event_sum births = c.births.read();
             const std::uint32_t site = c.facts().site.load(memory_order::relaxed);
-            const cohort_count count{
-                c.births.read(), c.birth_bytes.read(), deaths, death_bytes, id, site};
+            const cohort_count count{births.events, births.bytes, deaths.events,
+                                     deaths.bytes,  id,           site};
             sums.add(count);
             if (counts != nullptr) counts->add(count);
         });

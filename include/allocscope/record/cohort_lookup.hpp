@@ -154,10 +154,8 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
         owner |= sampled_owner;
     }
     cohort& made = *process.cohorts.by_id(id);
-    made.births.set(0);
-    made.birth_bytes.set(0);
-    made.deaths.set(0);
-    made.death_bytes.set(0);
+    made.births.clear();
+    made.deaths.clear();
     cohort_facts& facts = made.facts();
     facts.born_at.store(now->began_at.load(memory_order::relaxed), memory_order::relaxed);
     facts.windows.store(now->windows.load(memory_order::relaxed), memory_order::relaxed);

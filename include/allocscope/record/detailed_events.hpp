@@ -47,10 +47,10 @@ inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
     const kept_at_peak known = part.kept.read();
     if (known.is_of(number)) return;
     // Deaths are read first, because every object that died was born before.
-    const std::uint64_t deaths = changing.deaths.read();
-    const std::uint64_t death_bytes = changing.death_bytes.read();
-    const std::uint64_t objects = changing.births.read() - deaths;
-    const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
+    const event_sum deaths = changing.deaths.read();
+    const event_sum births = changing.births.read();
+    const std::uint64_t objects = births.events - deaths.events;
+    const std::uint64_t bytes = births.bytes - deaths.bytes;
     // If this fails, another thread was faster and has stored the same numbers.
     part.kept.replace(known, kept_at_peak::of(number, objects, bytes));
 }
@@ -96,8 +96,7 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
         peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::acq_rel);
     }
     part.death_times.add_shared(time_in_units());
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
 
 }  // namespace detail

@@ -43,6 +43,32 @@ ALLOCSCOPE_INLINE std::int64_t pending_bytes(const thread_state& thread) noexcep
     return thread.bytes_above_floor - (flush_bytes - 1);
 }
 
+// The bytes of an event that the thread may have counted in part; 0: of none. The shortest path of
+// a hook counts in two steps. It changes one distance before them and the other after them, so that
+// their sum is wrong in between. Any thread may ask, between two readings of the counters: if these
+// are equal, the thread has not moved meanwhile.
+ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return static_cast<void>(thread), 0;  // it counts in one step
+#else
+    const std::int64_t wanted = thread.pending_peak.load(memory_order::acquire) + (flush_bytes - 1);
+    const std::int64_t missing = wanted -
+                                 __atomic_load_n(&thread.bytes_below_peak, __ATOMIC_ACQUIRE) -
+                                 __atomic_load_n(&thread.bytes_above_floor, __ATOMIC_ACQUIRE);
+    // A thread that runs may change one of the three after another one was read.
+    constexpr std::int64_t most = 2 * flush_bytes;
+    return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
+#endif
+}
+
+// For a state whose hook was abandoned, perhaps when only one of the distances had been changed.
+inline void mend_pending(thread_state& thread) noexcept {
+    const std::int64_t net = pending_bytes(thread);
+    const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
+    if (net > highest) thread.pending_peak.store(net, memory_order::relaxed);
+    thread.bytes_below_peak = net > highest ? 0 : highest - net;
+}
+
 inline void forget_pending(thread_state& thread) noexcept {
     thread.bytes_below_peak = 0;
     thread.bytes_above_floor = flush_bytes - 1;
@@ -250,6 +276,7 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
 
 ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // so that each line is one instruction
     thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         const std::int64_t net = pending_bytes(thread);
@@ -262,6 +289,7 @@ ALLOCSCOPE_INLINE void add_live_bytes(thread_state& thread, std::uint64_t bytes)
 // For an object that belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_INLINE void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
     thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
+    compiler_barrier();  // as above
     thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }

@@ -112,8 +112,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
     }
     cohort& counters = *process.cohorts.by_id(id);
     if (is_detailed(counters)) note_birth(thread, counters, id, bytes, nullptr);
-    counters.births.add(1);
-    counters.birth_bytes.add(bytes);
+    counters.births.add(bytes);
     add_live_bytes(thread, bytes);
 }
 

@@ -67,13 +67,12 @@ ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, s
         count_detailed_death(thread, born, id, bytes, place);
         return;
     }
-    death_counts* counts = thread.foreign.for_writing(process.arena, process.foreign, id);
+    owned_events* counts = thread.foreign.for_writing(process.arena, process.foreign, id);
     if (counts == nullptr) {
         thread.lose(loss_reason::no_room_for_death);
         return;
     }
-    counts->death_bytes.add(bytes);
-    counts->deaths.add(1);  // last: see count_death
+    counts->add(bytes);  // last: see count_death
 }
 
 // Counts the death of an object in its cohort. Its record has already been removed. `place` is the
@@ -81,7 +80,7 @@ ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, s
 ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
                                       std::uint64_t bytes, const void* place) noexcept {
     const cohort_facts& facts = born.facts();
-    death_counts* counts = &born.own_deaths();
+    owned_events* counts = &born.deaths;
     if (facts.owner.load(memory_order::relaxed) != thread.number) {
         counts = thread.foreign.existing(id);
         if (ALLOCSCOPE_UNLIKELY(counts == nullptr)) {
@@ -90,8 +89,7 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
         }
     }
     take_from_live(thread, facts, bytes);
-    counts->death_bytes.add(bytes);
-    counts->deaths.add(1);  // last: a cohort without live objects may be used again
+    counts->add(bytes);  // last: a cohort without live objects may be used again
 }
 
 // Takes the record of a dying object out of its slot and counts the death.
@@ -184,10 +182,9 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
             thread.bytes_above_floor += bytes;
             return remove_and_release<Release>(thread, slot, block);
         }
-        thread.bytes_below_peak += bytes;
         slot->store(0, memory_order::relaxed);
-        born.death_bytes.add(static_cast<std::uint64_t>(bytes));
-        born.deaths.add(1);  // last: see count_death
+        born.deaths.add_in_two_steps(static_cast<std::uint64_t>(bytes));
+        thread.bytes_below_peak += bytes;  // after the steps: see bytes_between_steps
     }
     leave(thread);
     Release(block);
@@ -219,8 +216,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     }
     cohort& counters = *process.cohorts.by_id(id);
     if (is_detailed(counters)) note_birth(thread, counters, id, bytes, slot);
-    counters.births.add(1);
-    counters.birth_bytes.add(bytes);
+    counters.births.add(bytes);
     live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
     add_live_bytes(thread, bytes);
     leave(thread);
@@ -279,9 +275,8 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
         thread.bytes_below_peak = 0;
         thread.pending_peak.store(net, memory_order::relaxed);
     }
-    thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
-    counters->births.add(1);
-    counters->birth_bytes.add(bytes);
+    counters->births.add_in_two_steps(bytes);
+    thread.bytes_above_floor += static_cast<std::int64_t>(bytes);  // after them, too
     live_object_map::put_short(slot, address, head, bytes);
     leave(thread);
     return block;

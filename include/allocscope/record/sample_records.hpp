@@ -84,8 +84,7 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
     add_weight(part.deaths, weight);
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
 
 inline void count_sample_birth(thread_state& thread, std::uint32_t id,
@@ -93,8 +92,7 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     sampled_part& part = *process.cohorts.sampled_part_of(id);
     const sample_weight weight = weight_in(part, sampled_bytes);
     cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(1);
-    counters.birth_bytes.add(whole_bytes(weight));
+    counters.births.add(whole_bytes(weight));
     add_weight(part.births, weight);
     add_live_bytes(thread, whole_bytes(weight));
 }

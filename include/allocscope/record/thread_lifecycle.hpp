@@ -282,6 +282,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
         if (busy == 0) return state;
         if (is_abandoned(*state, busy, frame)) {
             state->lose(loss_reason::hook_abandoned);
+            mend_pending(*state);
             return state;
         }
         thread_state* inner = nested_state(*state);
@@ -308,6 +309,7 @@ inline void forget_other_threads() noexcept {
     thread_state* const common = process.latecomer.load(memory_order::acquire);
     if (common == nullptr) return;
     common->nested.store(nullptr, memory_order::relaxed);
+    mend_pending(*common);
     common->busy.store(0, memory_order::relaxed);
 }
 

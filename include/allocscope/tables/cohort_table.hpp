@@ -30,11 +30,12 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
+#include <allocscope/base/owned_events.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <cstddef>  // offsetof, size_t
+#include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_HOT_BEGIN
@@ -52,21 +53,9 @@ struct cohort_facts {
     atomic<std::uint32_t> instance;
 };
 
-struct death_counts {
-    owned_counter deaths;
-    owned_counter death_bytes;
-};
-
 struct alignas(32) cohort {
-    owned_counter births;
-    owned_counter birth_bytes;
-    owned_counter deaths;  // by the thread that made the cohort
-    owned_counter death_bytes;
-
-    // The last two members, in the form that other threads have in their own tables.
-    ALLOCSCOPE_FAST_PATH death_counts& own_deaths() noexcept {
-        return *reinterpret_cast<death_counts*>(&deaths);
-    }
+    owned_events births;
+    owned_events deaths;  // by the thread that made the cohort
 
     // For a cohort in the table.
     ALLOCSCOPE_FAST_PATH cohort_facts& facts() noexcept {
@@ -76,9 +65,6 @@ struct alignas(32) cohort {
         return const_cast<cohort*>(this)->facts();
     }
 };
-static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
-                  offsetof(death_counts, death_bytes),
-              "own_deaths() is laid out as the members are");
 static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
 
 // A cohort of samples continues in the place of the next three cohorts' counters. Its births and

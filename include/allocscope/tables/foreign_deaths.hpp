@@ -20,7 +20,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/owned_counter.hpp>
+#include <allocscope/base/owned_events.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -33,10 +33,8 @@ ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
-using foreign_count = death_counts;
-
 struct foreign_chunk {
-    foreign_count counts[cohort_table::page_cohorts];
+    owned_events counts[cohort_table::page_cohorts];
     atomic<foreign_chunk*> next;
 };
 
@@ -75,7 +73,7 @@ public:
     // Whether no thread has ever freed what another one allocated.
     bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
 
-    // Calls visit(foreign_count&) for each thread's counters of a cohort.
+    // Calls visit(owned_events&) for each thread's counters of a cohort.
     template <class Visit>
     ALLOCSCOPE_FAST_PATH void for_each(std::uint32_t id, Visit&& visit) const noexcept {
         const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
@@ -100,7 +98,7 @@ private:
 class foreign_deaths {
 public:
     // The counters for a cohort; null when the thread has none yet for its page.
-    ALLOCSCOPE_FAST_PATH foreign_count* existing(std::uint32_t id) const noexcept {
+    ALLOCSCOPE_FAST_PATH owned_events* existing(std::uint32_t id) const noexcept {
         if (ALLOCSCOPE_LIKELY(directory_ != nullptr)) {
             foreign_chunk* chunk = directory_[id / cohort_table::page_ids];
             if (ALLOCSCOPE_LIKELY(chunk != nullptr)) {
@@ -110,9 +108,9 @@ public:
         return nullptr;
     }
     // Does the same, but makes counters when there are none. Null when there is no memory for them.
-    foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
-                               std::uint32_t id) noexcept {
-        foreign_count* known = existing(id);
+    owned_events* for_writing(page_arena& arena, foreign_death_lists& lists,
+                              std::uint32_t id) noexcept {
+        owned_events* known = existing(id);
         return known != nullptr ? known : add_chunk(arena, lists, id);
     }
 
@@ -123,8 +121,8 @@ public:
     }
 
 private:
-    ALLOCSCOPE_SLOW_PATH foreign_count* add_chunk(page_arena& arena, foreign_death_lists& lists,
-                                                  std::uint32_t id) noexcept {
+    ALLOCSCOPE_SLOW_PATH owned_events* add_chunk(page_arena& arena, foreign_death_lists& lists,
+                                                 std::uint32_t id) noexcept {
         if (!lists.prepare()) return nullptr;
         if (directory_ == nullptr) {
             directory_ = static_cast<foreign_chunk**>(reserve_pages(foreign_directory_bytes));

@@ -54,10 +54,7 @@ public:
 
 // Any thread may have counted deaths of the cohort. Its id must start from zero when it is reused.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
-    process.foreign.for_each(id, [](foreign_count& count) {
-        count.deaths.set(0);
-        count.death_bytes.set(0);
-    });
+    process.foreign.for_each(id, [](owned_events& count) { count.clear(); });
 }
 
 // Returns null when there is no memory. The family then counts as operator new's.
@@ -114,8 +111,9 @@ inline void compact_retired_families() noexcept {
 // Adds the births of a cohort of which nothing is alive, and their deaths.
 inline void add_retired(allocation_counts& counts, const cohort& dead,
                         const death_sum& deaths) noexcept {
-    counts.allocations += dead.births.read();
-    counts.bytes_allocated += dead.birth_bytes.read();
+    const event_sum births = dead.births.read();
+    counts.allocations += births.events;
+    counts.bytes_allocated += births.bytes;
     counts.frees += deaths.deaths;
     counts.bytes_freed += deaths.bytes;
 }
@@ -162,7 +160,7 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         cohort& c = *process.cohorts.by_id(id);
         const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
         const death_sum deaths = deaths_of(c, id);
-        if (deaths.deaths != c.births.read()) {
+        if (deaths.deaths != c.births.events()) {
             kept_last = id;
             id = next;
             continue;
@@ -316,7 +314,7 @@ ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t 
              e = e->older.load(memory_order::relaxed)) {
             if (e->began_at.load(memory_order::relaxed) < clock || births >= enough) break;
             for_each_cohort(
-                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
+                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.events(); });
         }
     }
     return births;

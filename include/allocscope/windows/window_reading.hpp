@@ -9,7 +9,8 @@
 // that were read one after the other may never have been true. So each thread is read at one
 // moment:
 //
-//   - its counters are added up twice. If the sums are equal, nothing changed in between;
+//   - its counters are added up twice. If the sums are equal, nothing changed in between. A thread
+//     that lost the processor in the middle of an event is waited for;
 //   - if something changes each time, the thread is asked and adds up its counters itself, in its
 //     next hook (record/answer_reading.hpp). That takes until its next event. If there is no next
 //     event, the counters do not change either.
@@ -148,7 +149,8 @@ private:
         const std::size_t kept = counts_ != nullptr ? counts_->size() : 0;
         for (int i = 0; i < most_tries; ++i) {
             const count_sums once = add_up(thread, range_, counts_);
-            if (once.is_equal_to(add_up(thread, range_, nullptr))) {
+            const bool is_whole = bytes_between_steps(thread) == 0;
+            if (is_whole && once.is_equal_to(add_up(thread, range_, nullptr))) {
                 sums_.add(once);
                 return true;
             }
@@ -197,6 +199,10 @@ private:
             sums_.add(now);
             doubt.objects += now.deaths - before.deaths;
             doubt.bytes += now.death_bytes - before.death_bytes;
+            if (const std::uint64_t unfinished = bytes_between_steps(each)) {
+                doubt.objects += 1;
+                doubt.bytes += unfinished;
+            }
         }
     }
 

@@ -54,9 +54,10 @@ struct death_sum {
 // The deaths of a cohort that were counted on other threads than its own.
 inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
     death_sum sum;
-    process.foreign.for_each(id, [&sum](const foreign_count& count) {
-        sum.deaths += count.deaths.read();
-        sum.bytes += count.death_bytes.read();
+    process.foreign.for_each(id, [&sum](const owned_events& count) {
+        const event_sum deaths = count.read();
+        sum.deaths += deaths.events;
+        sum.bytes += deaths.bytes;
     });
     return sum;
 }
@@ -64,8 +65,9 @@ inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
 // The deaths of one cohort, on all threads.
 inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
     death_sum sum = foreign_deaths_of(id);
-    sum.deaths += of.deaths.read();
-    sum.bytes += of.death_bytes.read();
+    const event_sum own = of.deaths.read();
+    sum.deaths += own.events;
+    sum.bytes += own.bytes;
     return sum;
 }
 
@@ -118,10 +120,9 @@ inline sample_sums death_sums_of(const cohort& of, std::uint32_t id) noexcept {
 }
 
 inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {
-    const std::uint64_t births = of.births.read();
-    const std::uint64_t bytes = of.birth_bytes.read();
-    if (!is_sampled(of)) return certain_sums(births, bytes);
-    return read_sums(process.cohorts.sampled_part_of(id)->births, births, bytes);
+    const event_sum births = of.births.read();
+    if (!is_sampled(of)) return certain_sums(births.events, births.bytes);
+    return read_sums(process.cohorts.sampled_part_of(id)->births, births.events, births.bytes);
 }
 
 // The numbers of a window: exact counts, or for a sampled window the sums that they are estimated
@@ -154,7 +155,7 @@ inline allocation_counts counts_from(const sample_sums& births,
 inline std::uint64_t sample_events(const birth_range& range) noexcept {
     std::uint64_t events = 0;
     for_each_sampled_cohort(range, [&events](const cohort& c, std::uint32_t) {
-        events += c.births.read() + c.deaths.read();
+        events += c.births.events() + c.deaths.events();
     });
     return events;
 }

@@ -15,7 +15,7 @@ TEST_CASE("cohort_table: pages up to its limit, none behind, and all again after
             const std::uint32_t first = table.add_page();
             REQUIRE(first == page * cohort_table::page_ids);
             for (std::uint32_t id = first; id < first + cohort_table::page_cohorts; ++id) {
-                CHECK(table.by_id(id)->births.read() == 0);
+                CHECK(table.by_id(id)->births.events() == 0);
                 table.by_id(id)->births.add(1);
                 table.by_id(id)->facts().site.store(id);
             }
@@ -24,7 +24,7 @@ TEST_CASE("cohort_table: pages up to its limit, none behind, and all again after
         CHECK(table.add_page() == 0);
         for (std::uint32_t id = cohort_table::page_ids; id < pages * cohort_table::page_ids; ++id) {
             if (id % cohort_table::page_ids >= cohort_table::page_cohorts) continue;
-            CHECK(table.by_id(id)->births.read() == 1);
+            CHECK(table.by_id(id)->births.events() == 1);
             CHECK(table.by_id(id)->facts().site.load() == id);
         }
         table.release();

@@ -1,0 +1,183 @@
+// Danger: a thread loses the processor when it has counted the bytes of an event and not yet the
+// event, or the reverse. Then who reads a window finds bytes that no object has, for as long as the
+// thread waits. So one thread is stopped after each of its instructions, and another one reads.
+//
+// A window may be read exactly, or say that an object is in doubt: for the thread does not go on,
+// however long the reader waits. Without doubt, each object has its bytes.
+// not with: asan, tsan (their allocators take thousands of steps for each call)
+
+#include "../../support/own_threads.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <sched.h>       // sched_yield
+#include <signal.h>      // raise
+#include <sys/mman.h>    // mmap
+#include <sys/prctl.h>   // PR_SET_PDEATHSIG
+#include <sys/ptrace.h>  // PTRACE_SINGLESTEP
+#include <sys/wait.h>    // waitpid
+#include <unistd.h>      // fork
+
+#include <atomic>
+#include <initializer_list>
+#include <new>
+
+using namespace allocscope_test;
+
+namespace {
+
+constexpr std::uint64_t object_bytes = 48;
+constexpr std::uint64_t objects_kept = 3;
+
+// Between the process that stops the thread and the thread that reads.
+struct shared_steps {
+    std::atomic<long> taken{0};
+    std::atomic<long> read{0};
+};
+shared_steps* steps = nullptr;
+
+std::atomic<bool> is_over{false};
+
+struct reader {
+    const allocscope::scope* window = nullptr;
+    long stops = 0;
+    long stops_in_doubt = 0;
+};
+
+__attribute__((noinline)) void* made() {
+    void* const object = ::operator new(object_bytes);
+    __asm__ volatile("" : : "g"(object) : "memory");
+    return object;
+}
+
+void expect_whole(const allocscope::snapshot& seen) {
+    const allocscope::allocation_counts& totals = seen.info().totals;
+    ALLOCSCOPE_EXPECT_EQUAL(totals.bytes_allocated, totals.allocations * object_bytes);
+    ALLOCSCOPE_EXPECT_EQUAL(totals.bytes_freed, totals.frees * object_bytes);
+    for (const allocscope::snapshot::row& row : seen) {
+        ALLOCSCOPE_EXPECT_EQUAL(row.bytes, row.objects * object_bytes);
+    }
+}
+
+void read_at_each_stop(void* argument) {
+    auto& self = *static_cast<reader*>(argument);
+    while (!is_over) {
+        if (steps->read == steps->taken) {
+            sched_yield();
+            continue;
+        }
+        ++self.stops;
+        const allocscope::snapshot seen = self.window->stats();
+        const std::uint64_t alive = seen.info().totals.live_objects();
+        if (seen.info().uncertain_objects == 0) {
+            expect_whole(seen);
+            ALLOCSCOPE_EXPECT(alive == objects_kept || alive == objects_kept + 1);
+        } else {
+            ++self.stops_in_doubt;
+            ALLOCSCOPE_EXPECT_EQUAL(seen.info().uncertain_objects, 1);
+            ALLOCSCOPE_EXPECT(seen.info().uncertain_bytes >= object_bytes);
+        }
+        steps->read = steps->taken.load();
+    }
+}
+
+void* made_elsewhere(void*) {
+    return made();
+}
+
+// What is read while this thread makes an object and frees one that it got.
+template <class Work>
+reader read_during(const allocscope::options& wanted, Work work) {
+    const allocscope::scope window{"stopped", wanted};
+    void* kept[objects_kept];
+    for (void*& each : kept) each = made();
+    pthread_t other;
+    void* foreign = nullptr;
+    pthread_create(&other, nullptr, made_elsewhere, nullptr);
+    pthread_join(other, &foreign);
+    ::operator delete(foreign);  // from now on this thread has a place to count such deaths
+    for (int i = 0; i < 3; ++i) ::operator delete(made());
+    reader looking;
+    looking.window = &window;
+    static_cast<void>(window.stats());  // finds the names
+    is_over = false;
+    own_thread thread;
+    thread.start(read_at_each_stop, &looking);
+    work();
+    is_over = true;
+    thread.join();
+    for (void* each : kept) ::operator delete(each);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_bytes(), 0);
+    return looking;
+}
+
+int be_stopped() {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    // A birth and a death on the shortest path: from a place that is known, and after an event that
+    // has seen what the reader asked.
+    const auto pair = [] {
+        for (volatile int left = 4; left != 0; left = left - 1) {
+            if (left == 1) raise(SIGSTOP);
+            void* const object = made();
+            if (left == 1) raise(SIGSTOP);
+            ::operator delete(made());
+            if (left == 1) raise(SIGSTOP);
+            ::operator delete(object);
+            if (left == 1) raise(SIGSTOP);
+        }
+    };
+    for (const allocscope::recording how :
+         {allocscope::recording::exact, allocscope::recording::counters}) {
+        allocscope::options wanted;
+        wanted.record = how;
+        const reader saw = read_during(wanted, pair);
+        ALLOCSCOPE_EXPECT(saw.stops > 100);
+        // Before, between and after the two steps, of a birth and of a death.
+        ALLOCSCOPE_EXPECT(saw.stops_in_doubt >= 6 && saw.stops_in_doubt * 5 < saw.stops);
+    }
+    const reader saw = read_during({}, [] {
+        pthread_t other;
+        void* foreign = nullptr;
+        pthread_create(&other, nullptr, made_elsewhere, nullptr);
+        pthread_join(other, &foreign);
+        raise(SIGSTOP);
+        ::operator delete(foreign);
+        raise(SIGSTOP);
+    });
+    ALLOCSCOPE_EXPECT(saw.stops > 50);
+    ALLOCSCOPE_EXPECT(saw.stops_in_doubt * 5 < saw.stops);
+    return verdict();
+}
+
+// Takes the thread from one raise(SIGSTOP) to the next, step by step.
+void step_to_next_stop(pid_t thread) {
+    int status = 0;
+    do {
+        ptrace(PTRACE_SINGLESTEP, thread, nullptr, nullptr);
+        if (waitpid(thread, &status, 0) != thread || !WIFSTOPPED(status)) return;
+        ++steps->taken;
+        while (steps->read != steps->taken) sched_yield();
+    } while (WSTOPSIG(status) == SIGTRAP);
+}
+
+}  // namespace
+
+int main() {
+    watchdog(120);
+    void* const pages = mmap(nullptr, sizeof(shared_steps), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    steps = ::new (pages) shared_steps;
+    const pid_t stopped = fork();
+    if (stopped == 0) _exit(be_stopped());
+    int status = 0;
+    while (waitpid(stopped, &status, 0) == stopped && WIFSTOPPED(status)) {
+        step_to_next_stop(stopped);
+        ptrace(PTRACE_CONT, stopped, nullptr, nullptr);
+    }
+    ALLOCSCOPE_EXPECT(WIFEXITED(status));
+    ALLOCSCOPE_EXPECT_EQUAL(WEXITSTATUS(status), 0);
+    return verdict();
+}

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Test suites of others, bare and under `allocscope run`: no test may fail that passes bare.
 
-    foreign_suites.py ALLOCSCOPE [--suites python,glib,stress-ng]
+    foreign_suites.py ALLOCSCOPE [--suites python,glib,stress-ng,systemd,pango,gdk-pixbuf]
 
-Debian: libpython3.11-testsuite libglib2.0-tests stress-ng. What is not installed is left out, and
+Debian: libpython3.11-testsuite libglib2.0-tests stress-ng systemd-tests pango1.0-tests
+gdk-pixbuf-tests. What is not installed is left out, and
 said. Every suite is run bare, with every event recorded, and sampled every 4 KiB; its children are
 followed. Prints what passed in each way, and every difference; exit code 1 when there is one.
 """
@@ -24,9 +25,15 @@ PYTHON = """test_list test_dict test_set test_bytes test_json test_re test_gc te
     test_tracemalloc test_embed test_sys test_exceptions test_generators test_asyncio""".split()
 STRESSORS = ("--malloc 2 --fork 2 --vfork 1 --clone 1 --mmapfork 1 --brk 1 --sigsegv 1 --bsearch 1"
              " --tree 1 --vm 1 --pthread 1 --daemon 1 --exec 1 --sigfpe 1 --switch 1").split()
-GLIB = pathlib.Path("/usr/libexec/installed-tests/glib")
+INSTALLED = pathlib.Path("/usr/libexec/installed-tests")
+GLIB = INSTALLED / "glib"
+SYSTEMD = pathlib.Path("/usr/lib/systemd/tests")
 # Of GLib: they wait for a bus or a mount that is not there, take minutes, or look at time.
 NOT_OF_GLIB = {"642026", "642026-ec", "timeout", "timer", "gdbus-connection-flush", "threadtests"}
+# Of systemd: they change mounts, control groups and devices, or ask a network.
+NOT_OF_SYSTEMD = ("test-bpf", "test-cgroup", "test-execute", "test-engine", "test-loop-block",
+                  "test-udev", "test-mount", "test-ns", "test-namespace", "test-sleep", "test-boot",
+                  "test-nss-hosts", "test-dns", "test-resolve")
 WAYS = {"bare": None, "exact": ["--record", "exact"],
         "sampled": ["--record", "sampled", "--sample-bytes", "4096"]}
 
@@ -38,11 +45,12 @@ def under(program, way, folder):
             str(folder / "%p.json"), *WAYS[way], "--"]
 
 
-def outcome(command, environment=None, seconds=1200):
+def outcome(command, environment=None, seconds=1200, folder=None):
     """Exit code and output; a code of its own when time is up."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                               timeout=seconds, check=False, stdin=subprocess.DEVNULL,
+                              cwd=folder,
                               env={**os.environ, **(environment or {})})
     except subprocess.TimeoutExpired:
         return "time is up", ""
@@ -65,17 +73,39 @@ def python(prefix):
     return found
 
 
+def programs_of(folder, is_left_out):
+    return sorted(each for each in folder.iterdir()
+                  if each.is_file() and os.access(each, os.X_OK) and "." not in each.name
+                  and not is_left_out(each.name))
+
+
+def exit_codes(prefix, programs, arguments, folder):
+    """The exit code of each test program; they find their files in `folder`."""
+    environment = {"G_TEST_SRCDIR": str(folder), "G_TEST_BUILDDIR": str(folder)}
+    with tempfile.TemporaryDirectory() as place:  # some write files where they are
+        return {each.name: outcome([*prefix, str(each), *arguments], environment, 240, place)[0]
+                for each in programs}
+
+
 def glib(prefix):
-    """The exit code of each test program."""
-    programs = sorted(each for each in GLIB.iterdir()
-                      if each.is_file() and os.access(each, os.X_OK) and "." not in each.name
-                      and each.name not in NOT_OF_GLIB)
-    found = {}
-    for each in programs:
-        code, _ = outcome([*prefix, str(each), "--tap"], {"G_TEST_SRCDIR": str(GLIB),
-                                                          "G_TEST_BUILDDIR": str(GLIB)}, 200)
-        found[each.name] = code
-    return found
+    programs = programs_of(GLIB, NOT_OF_GLIB.__contains__)
+    return exit_codes(prefix, programs, ["--tap"], GLIB)
+
+
+def systemd(prefix):
+    programs = programs_of(SYSTEMD, lambda name: name.startswith(NOT_OF_SYSTEMD)
+                           or not name.startswith("test-"))
+    return exit_codes(prefix, programs, [], SYSTEMD)
+
+
+def pango(prefix):
+    folder = INSTALLED / "pango"
+    return exit_codes(prefix, programs_of(folder, lambda name: False), ["--tap"], folder)
+
+
+def gdk_pixbuf(prefix):
+    folder = INSTALLED / "gdk-pixbuf"
+    return exit_codes(prefix, programs_of(folder, lambda name: False), ["--tap"], folder)
 
 
 def stress_ng(prefix):
@@ -86,7 +116,10 @@ def stress_ng(prefix):
 
 SUITES = {"python": (python, pathlib.Path("/usr/lib/python3.11/test/test_dict.py")),
           "glib": (glib, GLIB),
-          "stress-ng": (stress_ng, pathlib.Path(shutil.which("stress-ng") or "/none"))}
+          "stress-ng": (stress_ng, pathlib.Path(shutil.which("stress-ng") or "/none")),
+          "systemd": (systemd, SYSTEMD),
+          "pango": (pango, INSTALLED / "pango"),
+          "gdk-pixbuf": (gdk_pixbuf, INSTALLED / "gdk-pixbuf")}
 
 
 def compare(name, suite, program):

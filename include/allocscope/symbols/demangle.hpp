@@ -6,8 +6,8 @@
 // Memory:   the result; the C++ runtime's demangler uses malloc while it works
 //
 // The runtime's demangler writes out everything to which a name refers back, and references nest:
-// about forty characters can stand for gigabytes. So names with many references, six of a thousand
-// in large libraries, keep their linker names.
+// about forty characters can stand for gigabytes. So the length is estimated first. Names that may
+// get too long, one of two thousand in large libraries, keep their linker names.
 //
 //     demangled(memory, "_ZN3app4loadEi")    // "app::load(int)"
 //     demangled(memory, "main")              // "main"
@@ -21,6 +21,7 @@
 #include <allocscope/plain/text.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 #include <cstdlib>  // free
 
 #include <cxxabi.h>  // __cxa_demangle
@@ -30,22 +31,57 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 constexpr std::size_t longest_mangled_name = 4096;
-constexpr int most_back_references = 14;
+constexpr std::uint64_t longest_expansion = std::uint64_t{1} << 22;
 
-// Counts "S_", "S1_", "T0_" and the like, also inside an identifier that only looks like it.
-inline bool is_demanglable(text name) noexcept {
-    if (name.size() > longest_mangled_name || !name.starts_with("_Z")) return false;
-    int references = 0;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        if (name[i] != 'S' && name[i] != 'T') continue;
+// Whether a name gets at most so long, counted in characters of the linker name. A reference, "S1_"
+// or "T0_", stands for at most what was written before it. "S1_" stands for less if the name
+// referred to that part, or to a later one, before: the part was complete there. That is not so of
+// parts with template arguments, which may get longer in another place. "Dp" and "sp" repeat what
+// comes next for each argument of a pack, "J...E". Identifiers that look like any of these only make
+// the estimate larger.
+inline bool has_short_expansion(text name) noexcept {
+    struct {
+        std::uint64_t part;
+        std::uint64_t length;  // of everything before the first reference to the part
+    } seen[32];                // more would double the length as often
+    std::size_t seen_count = 0;
+    std::uint64_t length = 0;
+    std::uint64_t copies = 1;
+    std::size_t pack = 0;
+    bool has_arguments = false;
+    for (std::size_t i = 0; i < name.size() && length <= longest_expansion; ++i) {
+        const char sign = name[i];
+        length += copies;
+        if (sign == 'J' && pack == 0) pack = i;
+        const bool is_repeated = (sign == 'D' || sign == 's') && name.substr(i + 1, 1) == "p";
+        if (is_repeated && pack != 0) copies *= i - pack;
+        if (copies > longest_expansion) return false;
+        if (sign != 'S' && sign != 'T') continue;
+        std::uint64_t part = 0;
         std::size_t end = i + 1;
-        while (end < name.size() &&
-               ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) {
-            ++end;
+        for (; end < name.size() && part < longest_expansion; ++end) {
+            const char digit = name[end];
+            const bool is_number = digit >= '0' && digit <= '9';
+            if (!is_number && (digit < 'A' || digit > 'Z')) break;
+            part = part * 36 + static_cast<std::uint64_t>(digit - (is_number ? '0' : 'A' - 10));
         }
-        if (end < name.size() && name[end] == '_') ++references;
+        if (end > i + 1) ++part;  // "S_" is the part before "S0_"
+        if (name.substr(end, 1) != "_") continue;
+        std::uint64_t most = length;
+        for (std::size_t k = seen_count; sign == 'S' && k > 0; --k) {
+            if (seen[k - 1].part >= part) most = seen[k - 1].length;
+        }
+        has_arguments = has_arguments || sign == 'T';
+        if (!has_arguments && seen_count < 32) seen[seen_count++] = {part, length};
+        length += copies * most;
+        i = end;
     }
-    return references <= most_back_references;
+    return length <= longest_expansion;
+}
+
+inline bool is_demanglable(text name) noexcept {
+    return name.size() <= longest_mangled_name && name.starts_with("_Z") &&
+           has_short_expansion(name);
 }
 
 // The result is a zero-terminated text in `memory`.

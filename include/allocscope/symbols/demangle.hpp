@@ -37,8 +37,8 @@ constexpr std::uint64_t longest_expansion = std::uint64_t{1} << 22;
 // or "T0_", stands for at most what was written before it. "S1_" stands for less if the name
 // referred to that part, or to a later one, before: the part was complete there. That is not so of
 // parts with template arguments, which may get longer in another place. "Dp" and "sp" repeat what
-// comes next for each argument of a pack, "J...E". Identifiers that look like any of these only make
-// the estimate larger.
+// comes next for each argument of a pack, "J...E". Identifiers that look like any of these make the
+// estimate larger.
 inline bool has_short_expansion(text name) noexcept {
     struct {
         std::uint64_t part;

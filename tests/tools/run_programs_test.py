@@ -285,6 +285,27 @@ def says_which_children_are_not_recorded(recorder, folder):
     assert done.stderr.count("not recorded") == 3, done.stderr
     done = recorder.run(["sh", "-c", f"{static}; exit 5"], "--summary", code=5)
     assert "not recorded" not in done.stderr, done.stderr
+    # The first looks meet one that has not come to loading libraries.
+    text = r"""
+        #include <sys/ptrace.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int, char** words) {
+            const pid_t child = fork();
+            if (child == 0) {
+                ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+                execv(words[1], words + 1);
+            }
+            waitpid(child, nullptr, 0);
+            sleep(2);
+            ptrace(PTRACE_DETACH, child, nullptr, nullptr);
+            return waitpid(child, nullptr, 0) != child;
+        }
+    """
+    delays = compiled(folder, "delays", text, COMPILER, *WITHOUT_CXX)
+    done = recorder.run([delays, own], "--summary", "--children", "follow")
+    said = f'not recorded: "{own}" has a malloc of its own'
+    assert said in done.stderr, done.stderr
     # One that is recorded, and a fork of it that only gets another name.
     text = r"""
         #include <sys/prctl.h>

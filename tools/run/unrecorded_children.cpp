@@ -125,7 +125,9 @@ void unrecorded_children::look_at(const execution& seen, const execution& parent
     if (is_named_alike && (mapped == part::unknown || found_.count(parent) != 0)) return;
     const auto known = found_.find(seen);
     if (known != found_.end()) {
-        known->second.last_seen = now;
+        finding& what = known->second;
+        what.last_seen = now;
+        if (!what.is_certain && mapped != part::unknown) what.why_not = likely_reason(mapped);
         return;
     }
     const std::string certain = why_not_loadable(file);

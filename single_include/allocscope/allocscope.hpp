@@ -353,7 +353,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
-#define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
+#if defined(__clang__)  // optimises such a function by itself, too: for size, that is soon done
+    #define ALLOCSCOPE_INLINE __attribute__((always_inline, minsize, visibility("hidden"))) inline
+#else
+    #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
+#endif
 #define ALLOCSCOPE_SLOW_PATH \
     __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
@@ -384,8 +388,8 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
     #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_RARE_BEGIN
     #define ALLOCSCOPE_MILD_END ALLOCSCOPE_RARE_END
-    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
-    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
+    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_RARE_BEGIN
+    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_RARE_END
 #else
     #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
@@ -3644,7 +3648,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -3783,7 +3787,7 @@ ALLOCSCOPE_INLINE bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
@@ -29211,7 +29215,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 #define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -29313,7 +29317,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 

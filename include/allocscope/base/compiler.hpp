@@ -21,7 +21,7 @@
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
 //     MILD   as RARE                      loops over debug information and sources
-//     WARM   -O1; -O as given, clang++    the inmost of these; sums of windows, details of events
+//     WARM   -O1; as RARE, clang++        the inmost of these; sums of windows, details of events
 //     HOT    -O as given                  what an allocation runs through
 //
 // clang++ writes no debug information for any of them: a debugger shows the names of these
@@ -52,7 +52,11 @@
 
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
-#define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
+#if defined(__clang__)  // optimises such a function by itself, too: for size, that is soon done
+    #define ALLOCSCOPE_INLINE __attribute__((always_inline, minsize, visibility("hidden"))) inline
+#else
+    #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
+#endif
 #define ALLOCSCOPE_SLOW_PATH \
     __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
@@ -83,8 +87,8 @@
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_HOT_END _Pragma("clang attribute pop")
     #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_RARE_BEGIN
     #define ALLOCSCOPE_MILD_END ALLOCSCOPE_RARE_END
-    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_HOT_BEGIN
-    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_HOT_END
+    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_RARE_BEGIN
+    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_RARE_END
 #else
     #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END

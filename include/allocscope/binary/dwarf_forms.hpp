@@ -20,7 +20,7 @@
 
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -159,6 +159,6 @@ ALLOCSCOPE_INLINE bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP

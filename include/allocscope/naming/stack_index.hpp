@@ -22,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -124,6 +124,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP

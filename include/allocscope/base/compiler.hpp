@@ -52,7 +52,7 @@
 
 #define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
-#if defined(__clang__)  // optimises such a function by itself, too: for size, that is soon done
+#if defined(__clang__)  // also optimises each such function by itself; for size takes less time
     #define ALLOCSCOPE_INLINE __attribute__((always_inline, minsize, visibility("hidden"))) inline
 #else
     #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH

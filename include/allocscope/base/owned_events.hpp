@@ -36,6 +36,11 @@ namespace detail {
 struct event_sum {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
+
+    ALLOCSCOPE_FAST_PATH void add(event_sum more) noexcept {
+        events += more.events;
+        bytes += more.bytes;
+    }
 };
 
 class alignas(16) owned_events {

@@ -157,14 +157,13 @@ private:
     }
 
     cohort_part part_of(const cohort_count& own) const {
-        death_sum deaths = foreign_deaths_of_cohort(own.id);
-        deaths.deaths += own.deaths;
-        deaths.bytes += own.death_bytes;
+        event_sum deaths = foreign_deaths_of_cohort(own.id);
+        deaths.add({own.deaths, own.death_bytes});
         cohort_part part{own.id,
                          own.site,
                          instance_of(own.id),
                          ages_.number_of(own.id),
-                         own.births - deaths.deaths,
+                         own.births - deaths.events,
                          own.birth_bytes - deaths.bytes,
                          own.births,
                          own.birth_bytes,
@@ -172,13 +171,13 @@ private:
         if (in_samples_) {
             const sample_sums births = certain_sums(own.births, own.birth_bytes);
             auto* samples = memory_.make<cohort_samples>(cohort_samples{births, births});
-            samples->alive.subtract(certain_sums(deaths.deaths, deaths.bytes));
+            samples->alive.subtract(certain_sums(deaths.events, deaths.bytes));
             part.samples = samples;
         }
         return part;
     }
 
-    death_sum foreign_deaths_of_cohort(std::uint32_t id) const noexcept {
+    event_sum foreign_deaths_of_cohort(std::uint32_t id) const noexcept {
         const std::size_t at =
             plain::partition_point(foreign_.data(), foreign_.size(),
                                    [id](const cohort_count& deaths) { return deaths.id < id; });

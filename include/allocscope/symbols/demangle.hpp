@@ -33,6 +33,19 @@ namespace symbolize {
 constexpr std::size_t longest_mangled_name = 4096;
 constexpr std::uint64_t longest_expansion = std::uint64_t{1} << 22;
 
+// Where the reference ends whose number is at `at`, the "1" of "S1_"; 0: it is none.
+inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part) noexcept {
+    std::size_t end = at;
+    for (; end < name.size() && part < longest_expansion; ++end) {
+        const char digit = name[end];
+        const bool is_number = digit >= '0' && digit <= '9';
+        if (!is_number && (digit < 'A' || digit > 'Z')) break;
+        part = part * 36 + static_cast<std::uint64_t>(digit - (is_number ? '0' : 'A' - 10));
+    }
+    if (end > at) ++part;  // "S_" is the part before "S0_"
+    return name.substr(end, 1) == "_" ? end : 0;
+}
+
 // Whether a name gets at most so long, counted in characters of the linker name. A reference, "S1_"
 // or "T0_", stands for at most what was written before it. "S1_" stands for less if the name
 // referred to that part, or to a later one, before: the part was complete there. That is not so of
@@ -58,15 +71,8 @@ inline bool has_short_expansion(text name) noexcept {
         if (copies > longest_expansion) return false;
         if (sign != 'S' && sign != 'T') continue;
         std::uint64_t part = 0;
-        std::size_t end = i + 1;
-        for (; end < name.size() && part < longest_expansion; ++end) {
-            const char digit = name[end];
-            const bool is_number = digit >= '0' && digit <= '9';
-            if (!is_number && (digit < 'A' || digit > 'Z')) break;
-            part = part * 36 + static_cast<std::uint64_t>(digit - (is_number ? '0' : 'A' - 10));
-        }
-        if (end > i + 1) ++part;  // "S_" is the part before "S0_"
-        if (name.substr(end, 1) != "_") continue;
+        const std::size_t end = read_reference(name, i + 1, part);
+        if (end == 0) continue;
         std::uint64_t most = length;
         for (std::size_t k = seen_count; sign == 'S' && k > 0; --k) {
             if (seen[k - 1].part >= part) most = seen[k - 1].length;

@@ -110,16 +110,16 @@ inline void compact_retired_families() noexcept {
 
 // Adds the births of a cohort of which nothing is alive, and their deaths.
 inline void add_retired(allocation_counts& counts, const cohort& dead,
-                        const death_sum& deaths) noexcept {
+                        const event_sum& deaths) noexcept {
     const event_sum births = dead.births.read();
     counts.allocations += births.events;
     counts.bytes_allocated += births.bytes;
-    counts.frees += deaths.deaths;
+    counts.frees += deaths.events;
     counts.bytes_freed += deaths.bytes;
 }
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
-                                const death_sum& deaths) noexcept {
+                                const event_sum& deaths) noexcept {
     const std::uint64_t born_at = of.began_at.load(memory_order::relaxed);
     const std::uint64_t instance = of.instance.load(memory_order::relaxed);
     const std::uint32_t family = family_of_site(dead.facts().site.load(memory_order::relaxed));
@@ -159,8 +159,8 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
     while (id != 0) {
         cohort& c = *process.cohorts.by_id(id);
         const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
-        const death_sum deaths = deaths_of(c, id);
-        if (deaths.deaths != c.births.events()) {
+        const event_sum deaths = deaths_of(c, id);
+        if (deaths.events != c.births.events()) {
             kept_last = id;
             id = next;
             continue;

@@ -205,7 +205,7 @@ inline bool is_any_event_alive() noexcept {
             if (e->sample_bytes.load(memory_order::relaxed) != 0) continue;
             bool is_any = false;
             for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
-                is_any = is_any || deaths_of(c, id).deaths != c.births.events();
+                is_any = is_any || deaths_of(c, id).events != c.births.events();
             });
             if (is_any) return true;
         }

@@ -252,15 +252,15 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
                                          kept_counts* counts) noexcept {
     constexpr int most_readings = 3;
     constexpr std::uint64_t little_doubt = 64;
-    death_sum foreign;
+    event_sum foreign;
     count_sums own;
     for (int i = 1; i <= most_readings; ++i) {
         doubt = {};
         if (counts != nullptr) counts->own.clear();
         foreign = foreign_deaths_in(range, counts != nullptr ? &counts->foreign : nullptr);
         own = thread_reading{range, counts != nullptr ? &counts->own : nullptr}.read(doubt);
-        const death_sum since = foreign_deaths_in(range, nullptr);
-        doubt.objects += since.deaths - foreign.deaths;
+        const event_sum since = foreign_deaths_in(range, nullptr);
+        doubt.objects += since.events - foreign.events;
         doubt.bytes += since.bytes - foreign.bytes;
         if (doubt.objects <= little_doubt) break;  // otherwise it had to wait: read again
     }
@@ -268,12 +268,12 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
     if (how != recording::sampled) {
         totals.counts.allocations += own.births;
         totals.counts.bytes_allocated += own.birth_bytes;
-        totals.counts.frees += own.deaths + foreign.deaths;
+        totals.counts.frees += own.deaths + foreign.events;
         totals.counts.bytes_freed += own.death_bytes + foreign.bytes;
         return totals;
     }
     totals.births.add(certain_sums(own.births, own.birth_bytes));
-    totals.deaths.add(certain_sums(own.deaths + foreign.deaths, own.death_bytes + foreign.bytes));
+    totals.deaths.add(certain_sums(own.deaths + foreign.events, own.death_bytes + foreign.bytes));
     sampled_sums sampled;
     const bool is_true = read_between_samples(range, [&] {
         sampled = read_sampled(range, counts != nullptr ? &counts->sampled : nullptr);

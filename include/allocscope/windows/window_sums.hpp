@@ -46,46 +46,34 @@ inline void for_each_sampled_cohort(const birth_range& range, Visit&& visit) {
     });
 }
 
-struct death_sum {
-    std::uint64_t deaths = 0;
-    std::uint64_t bytes = 0;
-};
-
 // The deaths of a cohort that were counted on other threads than its own.
-inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
-    death_sum sum;
-    process.foreign.for_each(id, [&sum](const owned_events& count) {
-        const event_sum deaths = count.read();
-        sum.deaths += deaths.events;
-        sum.bytes += deaths.bytes;
-    });
+inline event_sum foreign_deaths_of(std::uint32_t id) noexcept {
+    event_sum sum;
+    process.foreign.for_each(id, [&sum](const owned_events& count) { sum.add(count.read()); });
     return sum;
 }
 
 // The deaths of one cohort, on all threads.
-inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
-    death_sum sum = foreign_deaths_of(id);
-    const event_sum own = of.deaths.read();
-    sum.deaths += own.events;
-    sum.bytes += own.bytes;
+inline event_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
+    event_sum sum = foreign_deaths_of(id);
+    sum.add(of.deaths.read());
     return sum;
 }
 
 // The deaths of all cohorts of events in the range that were counted on other threads than the
 // cohort's own. Unless `counts` is null, also keeps those of each cohort that has some.
-ALLOCSCOPE_NOINLINE death_sum foreign_deaths_in(const birth_range& range,
+ALLOCSCOPE_NOINLINE event_sum foreign_deaths_in(const birth_range& range,
                                                 page_list<cohort_count>* counts) noexcept {
-    death_sum sum;
+    event_sum sum;
     if (counts != nullptr) counts->clear();
     if (process.foreign.is_empty()) return sum;
     for_each_epoch_of_all(range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
         for_each_cohort(e, [&](const cohort&, std::uint32_t id) {
-            const death_sum deaths = foreign_deaths_of(id);
-            if (deaths.deaths == 0) return;
-            sum.deaths += deaths.deaths;
-            sum.bytes += deaths.bytes;
-            if (counts != nullptr) counts->add({0, 0, deaths.deaths, deaths.bytes, id, 0});
+            const event_sum deaths = foreign_deaths_of(id);
+            if (deaths.events == 0) return;
+            sum.add(deaths);
+            if (counts != nullptr) counts->add({0, 0, deaths.events, deaths.bytes, id, 0});
         });
     });
     return sum;
@@ -114,9 +102,9 @@ inline sample_sums certain_sums(std::uint64_t objects, std::uint64_t bytes) noex
 }
 
 inline sample_sums death_sums_of(const cohort& of, std::uint32_t id) noexcept {
-    const death_sum deaths = deaths_of(of, id);
-    if (!is_sampled(of)) return certain_sums(deaths.deaths, deaths.bytes);
-    return read_sums(process.cohorts.sampled_part_of(id)->deaths, deaths.deaths, deaths.bytes);
+    const event_sum deaths = deaths_of(of, id);
+    if (!is_sampled(of)) return certain_sums(deaths.events, deaths.bytes);
+    return read_sums(process.cohorts.sampled_part_of(id)->deaths, deaths.events, deaths.bytes);
 }
 
 inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {

@@ -23,18 +23,10 @@ using allocscope::symbolize::abbreviation_table;
 using allocscope::symbolize::entry_walker;
 using made_elf::bytes;
 using made_elf::put;
+using made_elf::put_shape;
 using made_elf::put_uleb;
 
 enum shape : unsigned { unit_shape = 1, linked, linked_behind_expression, without_link, variable };
-
-void put_shape(bytes& table, unsigned code, unsigned tag, bool has_children,
-               const bytes& names_and_forms) {
-    put_uleb(table, code);
-    put_uleb(table, tag);
-    table.push_back(has_children ? 1 : 0);
-    made_elf::append(table, names_and_forms);
-    put(table, 0, 2);
-}
 
 bytes abbreviations() {
     bytes table;

@@ -24,15 +24,8 @@ using made_elf::append;
 using made_elf::bytes;
 using made_elf::file_of;
 using made_elf::put;
+using made_elf::put_shape;
 using made_elf::put_uleb;
-
-void put_shape(bytes& table, unsigned code, unsigned tag, bool has_children, const bytes& pairs) {
-    put_uleb(table, code);
-    put_uleb(table, tag);
-    put(table, has_children ? 1 : 0, 1);
-    append(table, pairs);
-    put(table, 0, 2);
-}
 
 // DWARF 4. "grow" is declared in file 3, line 30. One definition is in line 40 of the same file,
 // one in line 50 of file 0, and one has neither file nor line.

@@ -33,6 +33,16 @@ inline void append(bytes& to, const bytes& more) {
     to.insert(to.end(), more.begin(), more.end());
 }
 
+// An abbreviation of debug entries.
+inline void put_shape(bytes& table, unsigned code, unsigned tag, bool has_children,
+                      const bytes& names_and_forms) {
+    put_uleb(table, code);
+    put_uleb(table, tag);
+    put(table, has_children ? 1 : 0, 1);
+    append(table, names_and_forms);
+    put(table, 0, 2);
+}
+
 struct section {
     std::string name;
     bytes content;

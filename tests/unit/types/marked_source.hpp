@@ -6,9 +6,12 @@
 // Memory:   a temporary file for each object
 //
 //     const marked_source marked{"keep(@new part);"};    // line 1, column 6; the file has no mark
+//     type_at_mark("keep(@new part);")                   // "part"
 
 #ifndef ALLOCSCOPE_TESTS_UNIT_TYPES_MARKED_SOURCE_HPP
 #define ALLOCSCOPE_TESTS_UNIT_TYPES_MARKED_SOURCE_HPP
+
+#include <allocscope/types/type_from_source.hpp>
 
 #include <doctest/doctest.h>
 #include <cstddef>  // size_t
@@ -61,6 +64,25 @@ private:
     int line_ = 1;
     int column_ = 1;
 };
+
+// The type that the source has there, without debug information; "?" when it is not certain.
+inline std::string type_at(const std::string& path, int line, int column, const char* function) {
+    allocscope::plain::arena memory;
+    allocscope::symbolize::code_frame frame;
+    frame.function = function;
+    frame.file = path.c_str();
+    frame.line = line;
+    frame.column = column;
+    allocscope::symbolize::source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const auto type = allocscope::symbolize::type_from_source(names, frame, sources);
+    return type.empty() ? "?" : std::string{type.data(), type.size()};
+}
+
+inline std::string type_at_mark(const std::string& source, const char* function = "main") {
+    const marked_source marked{source};
+    return type_at(marked.path(), marked.line(), marked.column(), function);
+}
 
 }  // namespace allocscope_test
 

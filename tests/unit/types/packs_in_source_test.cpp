@@ -1,31 +1,10 @@
 // Which arguments of a template are those of its pack, in the source text of `new`.
 
-#include <allocscope/types/type_from_source.hpp>
-
 #include <doctest/doctest.h>
-
-#include <string>
 
 #include "unit/types/marked_source.hpp"
 
-namespace {
-
-// "?" when it is not certain.
-std::string type_at_mark(const std::string& source, const char* function) {
-    const allocscope_test::marked_source marked{source};
-    allocscope::plain::arena memory;
-    allocscope::symbolize::code_frame frame;
-    frame.function = function;
-    frame.file = marked.path().c_str();
-    frame.line = marked.line();
-    frame.column = marked.column();
-    allocscope::symbolize::source_cache sources;
-    allocscope::symbolize::read_names names{memory};
-    const auto type = allocscope::symbolize::type_from_source(names, frame, sources);
-    return type.empty() ? "?" : std::string{type.data(), type.size()};
-}
-
-}  // namespace
+using allocscope_test::type_at_mark;
 
 TEST_CASE("packs_in_source: a pack is all of its arguments") {
     const char* all = "template <class A, class... T> void f() { @new b<A, T...>; }";

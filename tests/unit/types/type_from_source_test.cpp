@@ -21,27 +21,10 @@ using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_from_source;
 using allocscope_test::marked_source;
 using allocscope_test::source_file;
+using allocscope_test::type_at;
+using allocscope_test::type_at_mark;
 
 namespace {
-
-// "?" when it is not certain.
-std::string type_at(const std::string& path, int line, int column, const char* function) {
-    arena memory;
-    code_frame frame;
-    frame.function = function;
-    frame.file = path.c_str();
-    frame.line = line;
-    frame.column = column;
-    source_cache sources;
-    allocscope::symbolize::read_names names{memory};
-    const auto type = type_from_source(names, frame, sources);
-    return type.empty() ? "?" : std::string{type.data(), type.size()};
-}
-
-std::string type_at_mark(const std::string& source, const char* function = "main") {
-    const marked_source marked{source};
-    return type_at(marked.path(), marked.line(), marked.column(), function);
-}
 
 std::string type_on_line(const char* source, int line, const char* function = "main") {
     const source_file file{source};

@@ -41812,7 +41812,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Vv+tqII/Zp7DW+dcymfaYB+dF5Gjbe5KNm8stBennXM=';
+script-src 'sha256-T/Xgzk5LSOxyYLcjB4QEnGWQNIe6FzzaiDTDVVI5MDw=';
 style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -43977,9 +43977,10 @@ document.addEventListener('keydown', on_key); } function begins_with_library() {
 for (let s = 0; s < stack_count; ++s) {
 const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
 if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
-function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
-start_chart(); start_places(); start_types(); start_timeline(); write_memory(); show_theme();
-if (begins_with_library()) { state.with_library = true;
+function start() { by_id('page').hidden = false;
+by_id('tools').hidden = by_id('columns').hidden = stack_count === 0; make_colors(); write_head();
+start_tools(); start_chart(); start_places(); start_types(); start_timeline(); write_memory();
+show_theme(); if (begins_with_library()) { state.with_library = true;
 by_id('library').setAttribute('aria-pressed', true); }
 state.tree = tree_for(state.is_inverted, state.with_library);
 const first = [0, 2].find((m) => whole[m] !== 0 && (m < 2 || data.has_stacks));
@@ -44155,7 +44156,8 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
 } cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
-treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
+treemap.cells = cells; treemap.canvas.hidden = cells.length === 0; treemap.selected = 0;
+treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
@@ -47139,6 +47141,10 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
+    if (groups.begin() == groups.end()) {
+        out << "there are no stacks to add up\n";
+        return;
+    }
     number_columns columns{memory,
                            {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
@@ -50497,7 +50503,6 @@ struct malloc_numbers {
     std::uint64_t heap_bytes = 0;    // what it has from the kernel, without `mapped_bytes`
     std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
     std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
-    std::uint64_t mapped_blocks = 0;
 };
 
 template <class Function>
@@ -50517,7 +50522,7 @@ inline bool read_jemalloc_numbers(malloc_numbers& into) noexcept {
     bytes = sizeof allocated;
     const bool is_known = ask("stats.allocated", &allocated, &bytes, nullptr, 0) == 0 &&
                           ask("stats.resident", &resident, &bytes, nullptr, 0) == 0;
-    if (is_known) into = {malloc_kind::other, resident, allocated, 0, 0};
+    if (is_known) into = {malloc_kind::other, resident, allocated, 0};
     return true;
 }
 
@@ -50531,7 +50536,7 @@ inline bool read_tcmalloc_numbers(malloc_numbers& into) noexcept {
     const bool is_known = ask("generic.heap_size", &heap) != 0 &&
                           ask("tcmalloc.pageheap_unmapped_bytes", &unmapped) != 0 &&
                           ask("generic.current_allocated_bytes", &allocated) != 0;
-    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0, 0};
+    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0};
     return true;
 }
 
@@ -50543,7 +50548,7 @@ inline malloc_numbers read_malloc_numbers() noexcept {
     const struct mallinfo2 all = ::mallinfo2();
     // All are 0 when another malloc is in use, as under a sanitizer.
     if (all.arena == 0 && all.hblkhd == 0) return known;
-    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
+    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd};
 #endif
     return known;
 }

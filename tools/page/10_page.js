@@ -338,6 +338,7 @@ function begins_with_library() {
 
 function start() {
   by_id('page').hidden = false;
+  by_id('tools').hidden = by_id('columns').hidden = stack_count === 0;
   make_colors();
   write_head();
   start_tools();

@@ -69,6 +69,7 @@ function count_types(is_in) {
     cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight);
   }
   treemap.cells = cells;
+  treemap.canvas.hidden = cells.length === 0;
   treemap.selected = 0;
   treemap.hovered = -1;
 }

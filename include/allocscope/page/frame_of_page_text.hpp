@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Vv+tqII/Zp7DW+dcymfaYB+dF5Gjbe5KNm8stBennXM=';
+script-src 'sha256-T/Xgzk5LSOxyYLcjB4QEnGWQNIe6FzzaiDTDVVI5MDw=';
 style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"

@@ -143,7 +143,8 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
 } cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
-treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
+treemap.cells = cells; treemap.canvas.hidden = cells.length === 0; treemap.selected = 0;
+treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny

@@ -42,6 +42,7 @@ std::string read_words(const char* verb, const arguments& words,
         for (const verb_option<Request>& each : options) {
             if (name == each.name) wanted = &each;
         }
+        if (wanted == nullptr && name == "--help") return "--help takes no value; write --help";
         if (wanted == nullptr) {
             return "there is no option \"" + name + "\"; allocscope " + verb + " --help lists them";
         }
@@ -70,6 +71,9 @@ inline bool asks_for_help(const arguments& words) {
     }
     return false;
 }
+
+// What is wrong with the number of files, and the words to write instead.
+std::string wrong_number_of_files(std::size_t given, const char* usage);
 
 // Reads a whole number, or one such as 64K, 10MiB, 2g or 1T, in units of 1024. Returns "", or what
 // is wrong.

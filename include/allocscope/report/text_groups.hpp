@@ -70,6 +70,10 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
+    if (groups.begin() == groups.end()) {
+        out << "there are no stacks to add up\n";
+        return;
+    }
     number_columns columns{memory,
                            {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};

@@ -19546,9 +19546,8 @@ ALLOCSCOPE_COOL_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cxxabi.h>
 
 // name_brackets.hpp - skips words, brackets and operators in demangled names.
 
@@ -19953,6 +19952,14 @@ inline bool is_own_operator_new(const function_name& name) noexcept {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cxxabi.h>
 
 // default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
@@ -46921,6 +46928,30 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+// text_function.hpp - writes a function into columns that may be too few for its whole name.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+#define ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+inline void write_function(text_out& out, text function, std::size_t columns) {
+    if (columns_of(function) > columns) {
+        const text plain = symbolize::plain_name(
+            out.memory(), symbolize::parse_function_name(out.memory(), function));
+        if (!plain.empty()) function = plain;
+    }
+    write_middle_cut(out, function, columns);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+
 // number_columns.hpp - the numbers of stacks in columns, each line ending with a name.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -46930,12 +46961,13 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The text after the numbers. If there is too little room, the middle of `name` is cut, but not
-// `before` and `behind`.
+// The text after the numbers. If there is too little room, `name` gives way, but not `before` and
+// `behind`.
 struct line_name {
     text before;
     text name;
     text behind;
+    bool is_function = false;
 };
 
 // What the numbers are.
@@ -47014,7 +47046,12 @@ private:
         const std::size_t kept = before + (has_behind ? behind : 0);
         const std::size_t left = room > kept + least_name ? room - kept : least_name;
         out << name.before;
-        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        const std::size_t columns = room == 0 ? whole : left;
+        if (name.is_function) {
+            write_function(out, name.name, columns);
+        } else {
+            write_middle_cut(out, name.name, columns);
+        }
         if (has_behind) out << name.behind;
         out << '\n';
     }
@@ -47167,7 +47204,10 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         text_out name{memory};
         write_printable(name, each.name.c_str());
         const std::size_t place = place_bytes(name.view(), groups.key());
-        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
+        columns.add(numbers, {name.view().substr(0, place),
+                              name.view().substr(place),
+                              {},
+                              groups.key() == group_key::function});
     }
     if (rest_count != 0) {
         text_out name{memory};
@@ -47551,7 +47591,7 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
-// If there is too little room, the middle of the function is cut first, then the directories, but
+// If there is too little room, the function gives way first, then the directories, but
 // never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
     text_out function{form.parts};
@@ -47578,7 +47618,7 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     line << at;
     const std::size_t wanted = columns_of(place.view());
     const bool has_room = wanted + least_function <= room;
-    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    write_function(line, function.view(), has_room ? room - wanted : least_function);
     if (!place.empty()) {
         line << " (";
         write_path(line, place.view(), has_room ? wanted : room - least_function);
@@ -47879,7 +47919,7 @@ private:
         write_left(out, place.view(), place_);
         if (function_ == 0) return;
         out << "  ";
-        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
+        write_function(out, each.function, form_.width == 0 ? each.function.size() : function_);
     }
 
     const snapshot::window_info& info_;
@@ -52302,7 +52342,7 @@ private:
         write_name(name, node);
         text_out place{memory_};
         write_place(place, node);
-        columns_.add(node.inclusive, {indent.view(), name.view(), place.view()});
+        columns_.add(node.inclusive, {indent.view(), name.view(), place.view(), true});
         list<const call_node*> shown{memory_};
         for (const call_node& child : tree_.children_of(node)) {
             if (is_shown_[child.number]) shown.push_back(&child);

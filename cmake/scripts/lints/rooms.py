@@ -23,7 +23,7 @@ ROOMS = {
     "grouping": (8, False, "base link platform plain sampling snapshot"),
     "measure": (8, False, "base link snapshot"),
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
-    "report": (9, False, "base platform plain snapshot grouping measure"),
+    "report": (9, False, "base platform plain snapshot types grouping measure"),
     "page": (9, False, "base platform plain snapshot grouping"),
     "saved": (10, False, "base platform plain binary snapshot grouping measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),

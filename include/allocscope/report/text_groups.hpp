@@ -96,7 +96,10 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         text_out name{memory};
         write_printable(name, each.name.c_str());
         const std::size_t place = place_bytes(name.view(), groups.key());
-        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
+        columns.add(numbers, {name.view().substr(0, place),
+                              name.view().substr(place),
+                              {},
+                              groups.key() == group_key::function});
     }
     if (rest_count != 0) {
         text_out name{memory};

@@ -72,6 +72,7 @@ def says_what_is_wrong(program):
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
             ALLOCSCOPE_RECORD="all")
     refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
+    refuses(["--output", "-", program], '--output is "-"', "/dev/stdout")
     refuses(["--output", "/tmp", "--format", "text", program], '"/tmp", which is a folder')
     for path, sign in (("%q.txt", "%q"), ("100%.txt", "%."), ("%%%.txt", "%."), ("heap%", "%")):
         refuses(["--output", path, program], f'"{path}"', f'"{sign}" stands for nothing', "%% for")

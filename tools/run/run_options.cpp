@@ -124,6 +124,7 @@ std::string unknown_sign(const std::string& path) {
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
     if (text.empty()) return "--output is empty; it must be a path";
+    if (text == "-") return "--output is \"-\"; write /dev/stdout, or ./- for a file of that name";
     if (const std::string sign = unknown_sign(text); !sign.empty()) {
         return "--output is \"" + text + "\", and \"" + sign +
                "\" stands for nothing; write %p for the number of the process, %n for the name of"

@@ -41819,8 +41819,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-T/Xgzk5LSOxyYLcjB4QEnGWQNIe6FzzaiDTDVVI5MDw=';
-style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
+script-src 'sha256-Pc9XH+59k6ts032dL56zNJCLuT1ykmDpnSIJgvRFY+c=';
+style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -41893,12 +41893,12 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
-direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
-var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
-td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
-tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right; padding: 0
-5px; border-radius: 3px; background-repeat: no-repeat; background-image:
+min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function,
+td.scoped { direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi,
+.outer { color: var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width:
+84px; } #memory td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; }
+#memory tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right;
+padding: 0 5px; border-radius: 3px; background-repeat: no-repeat; background-image:
 linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down { color: var(--down); }
 .pager { display: flex; gap: 12px; align-items: center; justify-content: flex-end; margin-top:
 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw); padding: 9px 12px;
@@ -43359,9 +43359,9 @@ let length = Math.floor(text.length * room / width); while (length > 1) {
 const cut = text.slice(0, length).trimEnd() + '\u2026';
 const cut_width = paint.measureText(cut).width;
 if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
-return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+return {text: '', width: 0}; } function fitting_name(paint, name, room, is_type) {
 if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
-const names = shorter_names(name);
+const names = shorter_names(name, is_type ? end_of_scopes(name) : name.length);
 const fits = names.find((each) => width_of(paint, each) <= room);
 return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
 const tip = by_id('tip'); function element(name, text, kind) {
@@ -43401,8 +43401,8 @@ const is_lost = state.found !== null && !(state.found_weight[box] > 0);
 paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
 paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
 if (width > 32) { paint.fillStyle = colors.text;
-const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
-const name = fit(paint, box_name(box), width - 10);
+const is_type = box !== 0 && state.tree.key[box] < 0;
+const name = fitting_name(paint, box_name(box), width - 10, is_type);
 paint.fillText(name.text, left + 5, top + row_height / 2);
 draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
 if (width >= 2) chart.boxes.push({box, left, top, width}); }
@@ -43622,8 +43622,9 @@ i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
 const end = after_brackets(name, i); made += name.slice(i, end); i = end;
 } else if (c === ' ' && name[i + 1] === '[') { break; } else {
 made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
-return made === '' ? name : made; } function shorter_names(name) { const names = [name];
-for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+return made === '' ? name : made; } const end_of_scopes = (type) => (type + ' ').search(/[<( ]/);
+function shorter_names(name, end) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0 && at < end; at = name.indexOf('::', at + 2)) {
 if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
@@ -43996,6 +43997,7 @@ const redraw = () => requestAnimationFrame(draw_all); window.addEventListener('r
 dark_scheme.addEventListener('change', redraw); window.addEventListener('beforeprint', () => {
 is_printing = true; draw_all(); }); window.addEventListener('afterprint', () => {
 is_printing = false; draw_all(); }); } window.allocscope_page = {
+shorter_types: (name) => shorter_names(name, end_of_scopes(name)),
 boxes: () => chart.boxes.map((drawn) => ({
 name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
@@ -44095,8 +44097,9 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
-inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+cell.title = column.title === undefined ? text : column.title(p);
+if (text.includes('::') && end_of_scopes(text) === text.length) cell.classList.add('scoped');
+const inner = element('bdi'); inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
 const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
@@ -44171,7 +44174,7 @@ const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ?
 : is_difference ? color_of_change(cell.value, cell.weight)
 : color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
 if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
-const name = fitting(paint, cell_name(cell), wide - 12);
+const name = fitting_name(paint, cell_name(cell), wide - 12, true);
 paint.fillText(name.text, cell.left + 6, cell.top + 12);
 const amount = shown(state.metric, cell.value);
 if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;

@@ -255,6 +255,7 @@ const redraw = () => requestAnimationFrame(draw_all); window.addEventListener('r
 dark_scheme.addEventListener('change', redraw); window.addEventListener('beforeprint', () => {
 is_printing = true; draw_all(); }); window.addEventListener('afterprint', () => {
 is_printing = false; draw_all(); }); } window.allocscope_page = {
+shorter_types: (name) => shorter_names(name, end_of_scopes(name)),
 boxes: () => chart.boxes.map((drawn) => ({
 name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],

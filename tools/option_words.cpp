@@ -10,6 +10,21 @@
 
 namespace allocscope_tools {
 
+std::string unknown_option(const char* verb, const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name == "--help") return needless_value(word);
+    return "there is no option \"" + name + "\"; allocscope " + verb + " --help lists them";
+}
+
+std::string needless_value(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    return word.substr(0, equals) + " takes no value; leave \"" + word.substr(equals) + "\" out";
+}
+
+std::string missing_value(const char* verb, const std::string& name) {
+    return name + " needs a value; allocscope " + verb + " --help says which";
+}
+
 std::string wrong_number_of_files(std::size_t given, const char* usage) {
     return counted(given, "file was", "files were") + " given; write: allocscope " + usage;
 }

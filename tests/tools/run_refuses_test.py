@@ -58,6 +58,7 @@ def says_what_is_wrong(program):
     refuses(["--output", "--", program], "--output needs a value")
     refuses(["--sample-bytes", "--", program], "--sample-bytes needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
+    refuses(["--help=3", program], '--help takes no value; leave "=3" out')
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     for record in ("sampled", "counters"):
         refuses(["--details", "--record", record, program], "--details needs every allocation")

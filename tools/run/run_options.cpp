@@ -373,17 +373,15 @@ private:
         const std::size_t equals = word.find('=');
         const option* wanted = find_option(word.substr(0, equals));
         if (wanted == nullptr) {
-            problem_ = "there is no option \"" + word.substr(0, equals) +
-                       "\"; allocscope run --help lists them";
+            problem_ = unknown_option("run", word);
         } else if (!wanted->has_value && equals != std::string::npos) {
-            problem_ = word.substr(0, equals) + " takes no value; leave \"" + word.substr(equals) +
-                       "\" out";
+            problem_ = needless_value(word);
         } else if (!wanted->has_value) {
             take(*wanted, "1");
         } else if (equals != std::string::npos) {
             take(*wanted, word.substr(equals + 1));
         } else if (at_ + 1 == words_.size() || words_[at_ + 1] == "--") {
-            problem_ = word + " needs a value; allocscope run --help says which";
+            problem_ = missing_value("run", word);
         } else {
             take(*wanted, words_[++at_]);
         }

@@ -3539,6 +3539,7 @@ constexpr std::uint16_t at_import = 0x18;
 constexpr std::uint16_t at_comp_dir = 0x1b;
 constexpr std::uint16_t at_default_value = 0x1e;
 constexpr std::uint16_t at_abstract_origin = 0x31;
+constexpr std::uint16_t at_artificial = 0x34;
 constexpr std::uint16_t at_decl_file = 0x3a;
 constexpr std::uint16_t at_decl_line = 0x3b;
 constexpr std::uint16_t at_specification = 0x47;
@@ -3557,6 +3558,7 @@ constexpr std::uint16_t at_dwo_name = 0x76;
 constexpr std::uint16_t at_call_return_pc = 0x7d;
 constexpr std::uint16_t at_call_origin = 0x7f;
 constexpr std::uint16_t at_call_pc = 0x81;
+constexpr std::uint16_t at_defaulted = 0x8b;
 constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
 constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
@@ -21137,7 +21139,21 @@ struct entry_name {
     std::uint64_t file = 0;
     std::uint64_t line = 0;  // 0: unknown
     std::uint64_t unit = 0;  // the offset of an entry in that unit
+    // A constructor or an assignment without a body in the source: the compiler made it.
+    bool is_implicit = false;
+    bool may_be_implicit = false;  // the debug information does not say
 };
+
+// Whether a linker name may be that of a constructor or an assignment. Other functions that the
+// debug information calls artificial have lines of the user's: what initialises a file's globals,
+// the body of a coroutine.
+inline bool is_special_member(text linkage) noexcept {
+    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE"};
+    for (const text kind : kinds) {
+        if (linkage.contains(kind)) return true;
+    }
+    return false;
+}
 
 class entry_names {
 public:
@@ -21172,6 +21188,7 @@ private:
         std::uint64_t file = no_file;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
+        bool is_implicit = false;
     };
 
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
@@ -21201,6 +21218,10 @@ private:
                 case detail::dwarf::at_specification:
                     found.next = detail::dwarf_reference(unit.header, value);
                     break;
+                case detail::dwarf::at_artificial:
+                case detail::dwarf::at_defaulted:
+                    found.is_implicit = value.number != 0;
+                    break;
                 default:
                     break;
             }
@@ -21221,6 +21242,7 @@ private:
         text plain;
         const debug_unit* home = nullptr;
         bool has_file = true;
+        bool is_named = false;
         std::uint64_t last = entry;
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
@@ -21236,26 +21258,33 @@ private:
                 answer.unit = entry;
                 has_file = true;
             }
-            if (*found.linkage != '\0') {
+            if (*found.linkage != '\0' && !is_named) {
                 answer.linkage = texts_.keep(found.linkage);
                 answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
-                if (answer.function != answer.linkage) return answer;
+                is_named = answer.function != answer.linkage;
+                answer.may_be_implicit = is_special_member(answer.linkage);
             }
+            if (is_named && !answer.may_be_implicit) return answer;
+            answer.is_implicit = answer.is_implicit || found.is_implicit;
             if (*found.name != '\0') plain = found.name;
             home = unit;
             last = entry;
             entry = found.next;
         }
-        if (plain.empty()) return answer;
+        if (is_named || plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, last, plain, nesting);
+        const text scope = write_scope(function, *home, last, plain, nesting);
         function << plain;
+        const bool is_special = plain == "<lambda>" || plain == "operator=" ||
+                                plain == scope.substr(0, scope.find('<'));
+        answer.is_implicit = answer.is_implicit && is_special;
+        answer.may_be_implicit = is_special || scope.empty();
         answer.function = texts_.keep(function.view());
         return answer;
     }
 
-    // Writes the enclosing names, each followed by "::".
-    void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+    // Writes the enclosing names, each followed by "::". Returns the innermost.
+    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first
         std::size_t count = 0;
@@ -21279,7 +21308,8 @@ private:
             scopes[count++] = name;
             bytes += name.size();
         }
-        while (count != 0) out << scopes[--count] << "::";
+        for (std::size_t i = count; i != 0; --i) out << scopes[i - 1] << "::";
+        return count != 0 ? scopes[0] : text{};
     }
 
     debug_units& units_;
@@ -21646,6 +21676,9 @@ struct code_frame {
     // True: the only known line is the library's, and it is left out because readers would take it
     // for a line of this function.
     bool is_line_withheld = false;
+    // True: the compiler made this constructor or assignment, and its line is that of the class.
+    bool is_implicit = false;
+    bool may_be_implicit = false;
 };
 
 // A line and column of a source file.
@@ -23631,6 +23664,7 @@ private:
                 frame.is_line_withheld = true;
             }
             name_outermost(frame, entry_name{}, symbol);
+            frame.may_be_implicit = is_special_member(symbol.linkage);
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
@@ -23640,6 +23674,7 @@ private:
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);
         find_line(frame, source, 0, name);
+        set_kind(frame, name);
         name_outermost(frame, name, symbol);
         add_frame(location, frame);
     }
@@ -23666,6 +23701,7 @@ private:
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
             find_line(frame, source, i, name);
+            set_kind(frame, name);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
@@ -23708,6 +23744,14 @@ private:
         if (name.line == 0) return;
         frame.file = file_of(name, source);
         frame.line = as_line(name.line);
+    }
+
+    // A member's initialiser has a line of its own in the constructor that the compiler made, with
+    // clang++. g++ does not say where such a constructor is declared.
+    static void set_kind(code_frame& frame, const entry_name& name) {
+        frame.may_be_implicit = name.may_be_implicit;
+        frame.is_implicit =
+            name.is_implicit && (name.line == 0 || frame.line == as_line(name.line));
     }
 
     // The file in which a function is declared.
@@ -29844,6 +29888,43 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
 
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
 // module_rule.hpp - finds the frame that gives a row its place: all rules, in their order.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -29903,6 +29984,8 @@ struct asked_stack {
     const list<frame_owner>& owners;
     const frame_rule& rule;
     known_frames& known;
+    source_cache& sources;
+    std::size_t asking_frame;  // see types/type_ladder.hpp
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
@@ -29937,7 +30020,10 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (stack.owners[i].kind != module_kind::user) continue;
         if (stack.owners[i].is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
-        if (!stack.is_in_library(i, own)) return i;
+        if (stack.is_in_library(i, own)) continue;
+        // What a constructor asks for itself is a `new` in the initialiser of a member.
+        if (i == stack.asking_frame) return i;
+        if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
     }
     return stack.frames.size();
 }
@@ -30257,9 +30343,9 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
         stack.asking_frame = static_cast<std::uint16_t>(asking);
+        find_place(stack, frames, owners, rule);
         text coroutine;
         if (asking < frames.size()) {
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
@@ -30512,7 +30598,8 @@ private:
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
         for (const met_address* owner : owners) modules.push_back(owner->owner);
-        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        const symbolize::asked_stack asked{scratch_,      frames,   modules,           rule,
+                                           known_frames_, sources_, stack.asking_frame};
         const std::size_t maker = symbolize::maker_frame(asked);
         stack.maker_frame = static_cast<std::uint16_t>(maker);
         stack.user_frame = static_cast<std::uint16_t>(

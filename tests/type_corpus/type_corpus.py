@@ -166,6 +166,9 @@ def main():
         bench.use(expressions.rare(), expressions.RARE_PRELUDE)
         for level in ("-O0", "-O2"):
             check(bench, "-g, rare ways to write it", level, ["-g"], 100.0)
+        bench.use(expressions.copies(), expressions.COPIES_PRELUDE)
+        check(bench, "-g, copies", "-O2", ["-g"], 100.0)
+        check(bench, "-g1, copies", "-O0", ["-g1"], 90.0)  # clang++: the closure's is not known
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():

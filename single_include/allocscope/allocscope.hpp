@@ -19548,9 +19548,8 @@ ALLOCSCOPE_COOL_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cxxabi.h>
 
 // name_brackets.hpp - skips words, brackets and operators in demangled names.
 
@@ -19955,6 +19954,14 @@ inline bool is_own_operator_new(const function_name& name) noexcept {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cxxabi.h>
 
 // default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
@@ -41899,8 +41906,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Vv+tqII/Zp7DW+dcymfaYB+dF5Gjbe5KNm8stBennXM=';
-style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
+script-src 'sha256-Pc9XH+59k6ts032dL56zNJCLuT1ykmDpnSIJgvRFY+c=';
+style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -41973,12 +41980,12 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
-direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
-var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
-td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
-tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right; padding: 0
-5px; border-radius: 3px; background-repeat: no-repeat; background-image:
+min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function,
+td.scoped { direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi,
+.outer { color: var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width:
+84px; } #memory td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; }
+#memory tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right;
+padding: 0 5px; border-radius: 3px; background-repeat: no-repeat; background-image:
 linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down { color: var(--down); }
 .pager { display: flex; gap: 12px; align-items: center; justify-content: flex-end; margin-top:
 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw); padding: 9px 12px;
@@ -43439,9 +43446,9 @@ let length = Math.floor(text.length * room / width); while (length > 1) {
 const cut = text.slice(0, length).trimEnd() + '\u2026';
 const cut_width = paint.measureText(cut).width;
 if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
-return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+return {text: '', width: 0}; } function fitting_name(paint, name, room, is_type) {
 if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
-const names = shorter_names(name);
+const names = shorter_names(name, is_type ? end_of_scopes(name) : name.length);
 const fits = names.find((each) => width_of(paint, each) <= room);
 return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
 const tip = by_id('tip'); function element(name, text, kind) {
@@ -43481,8 +43488,8 @@ const is_lost = state.found !== null && !(state.found_weight[box] > 0);
 paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
 paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
 if (width > 32) { paint.fillStyle = colors.text;
-const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
-const name = fit(paint, box_name(box), width - 10);
+const is_type = box !== 0 && state.tree.key[box] < 0;
+const name = fitting_name(paint, box_name(box), width - 10, is_type);
 paint.fillText(name.text, left + 5, top + row_height / 2);
 draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
 if (width >= 2) chart.boxes.push({box, left, top, width}); }
@@ -43702,8 +43709,9 @@ i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
 const end = after_brackets(name, i); made += name.slice(i, end); i = end;
 } else if (c === ' ' && name[i + 1] === '[') { break; } else {
 made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
-return made === '' ? name : made; } function shorter_names(name) { const names = [name];
-for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+return made === '' ? name : made; } const end_of_scopes = (type) => (type + ' ').search(/[<( ]/);
+function shorter_names(name, end) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0 && at < end; at = name.indexOf('::', at + 2)) {
 if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
@@ -44064,9 +44072,10 @@ document.addEventListener('keydown', on_key); } function begins_with_library() {
 for (let s = 0; s < stack_count; ++s) {
 const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
 if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
-function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
-start_chart(); start_places(); start_types(); start_timeline(); write_memory(); show_theme();
-if (begins_with_library()) { state.with_library = true;
+function start() { by_id('page').hidden = false;
+by_id('tools').hidden = by_id('columns').hidden = stack_count === 0; make_colors(); write_head();
+start_tools(); start_chart(); start_places(); start_types(); start_timeline(); write_memory();
+show_theme(); if (begins_with_library()) { state.with_library = true;
 by_id('library').setAttribute('aria-pressed', true); }
 state.tree = tree_for(state.is_inverted, state.with_library);
 const first = [0, 2].find((m) => whole[m] !== 0 && (m < 2 || data.has_stacks));
@@ -44075,6 +44084,7 @@ const redraw = () => requestAnimationFrame(draw_all); window.addEventListener('r
 dark_scheme.addEventListener('change', redraw); window.addEventListener('beforeprint', () => {
 is_printing = true; draw_all(); }); window.addEventListener('afterprint', () => {
 is_printing = false; draw_all(); }); } window.allocscope_page = {
+shorter_types: (name) => shorter_names(name, end_of_scopes(name)),
 boxes: () => chart.boxes.map((drawn) => ({
 name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
@@ -44174,8 +44184,9 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
-inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+cell.title = column.title === undefined ? text : column.title(p);
+if (text.includes('::') && end_of_scopes(text) === text.length) cell.classList.add('scoped');
+const inner = element('bdi'); inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
 const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
@@ -44242,14 +44253,15 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
 } cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
-treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
+treemap.cells = cells; treemap.canvas.hidden = cells.length === 0; treemap.selected = 0;
+treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
 : is_difference ? color_of_change(cell.value, cell.weight)
 : color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
 if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
-const name = fitting(paint, cell_name(cell), wide - 12);
+const name = fitting_name(paint, cell_name(cell), wide - 12, true);
 paint.fillText(name.text, cell.left + 6, cell.top + 12);
 const amount = shown(state.metric, cell.value);
 if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;
@@ -47006,6 +47018,30 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+// text_function.hpp - writes a function into columns that may be too few for its whole name.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+#define ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+inline void write_function(text_out& out, text function, std::size_t columns) {
+    if (columns_of(function) > columns) {
+        const text plain = symbolize::plain_name(
+            out.memory(), symbolize::parse_function_name(out.memory(), function));
+        if (!plain.empty()) function = plain;
+    }
+    write_middle_cut(out, function, columns);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+
 // number_columns.hpp - the numbers of stacks in columns, each line ending with a name.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -47015,12 +47051,13 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The text after the numbers. If there is too little room, the middle of `name` is cut, but not
-// `before` and `behind`.
+// The text after the numbers. If there is too little room, `name` gives way, but not `before` and
+// `behind`.
 struct line_name {
     text before;
     text name;
     text behind;
+    bool is_function = false;
 };
 
 // What the numbers are.
@@ -47099,7 +47136,12 @@ private:
         const std::size_t kept = before + (has_behind ? behind : 0);
         const std::size_t left = room > kept + least_name ? room - kept : least_name;
         out << name.before;
-        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        const std::size_t columns = room == 0 ? whole : left;
+        if (name.is_function) {
+            write_function(out, name.name, columns);
+        } else {
+            write_middle_cut(out, name.name, columns);
+        }
         if (has_behind) out << name.behind;
         out << '\n';
     }
@@ -47226,6 +47268,10 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
+    if (groups.begin() == groups.end()) {
+        out << "there are no stacks to add up\n";
+        return;
+    }
     number_columns columns{memory,
                            {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
@@ -47248,7 +47294,10 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         text_out name{memory};
         write_printable(name, each.name.c_str());
         const std::size_t place = place_bytes(name.view(), groups.key());
-        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
+        columns.add(numbers, {name.view().substr(0, place),
+                              name.view().substr(place),
+                              {},
+                              groups.key() == group_key::function});
     }
     if (rest_count != 0) {
         text_out name{memory};
@@ -47632,7 +47681,7 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
-// If there is too little room, the middle of the function is cut first, then the directories, but
+// If there is too little room, the function gives way first, then the directories, but
 // never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
     text_out function{form.parts};
@@ -47659,7 +47708,7 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     line << at;
     const std::size_t wanted = columns_of(place.view());
     const bool has_room = wanted + least_function <= room;
-    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    write_function(line, function.view(), has_room ? room - wanted : least_function);
     if (!place.empty()) {
         line << " (";
         write_path(line, place.view(), has_room ? wanted : room - least_function);
@@ -47960,7 +48009,7 @@ private:
         write_left(out, place.view(), place_);
         if (function_ == 0) return;
         out << "  ";
-        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
+        write_function(out, each.function, form_.width == 0 ? each.function.size() : function_);
     }
 
     const snapshot::window_info& info_;
@@ -50584,7 +50633,6 @@ struct malloc_numbers {
     std::uint64_t heap_bytes = 0;    // what it has from the kernel, without `mapped_bytes`
     std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
     std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
-    std::uint64_t mapped_blocks = 0;
 };
 
 template <class Function>
@@ -50604,7 +50652,7 @@ inline bool read_jemalloc_numbers(malloc_numbers& into) noexcept {
     bytes = sizeof allocated;
     const bool is_known = ask("stats.allocated", &allocated, &bytes, nullptr, 0) == 0 &&
                           ask("stats.resident", &resident, &bytes, nullptr, 0) == 0;
-    if (is_known) into = {malloc_kind::other, resident, allocated, 0, 0};
+    if (is_known) into = {malloc_kind::other, resident, allocated, 0};
     return true;
 }
 
@@ -50618,7 +50666,7 @@ inline bool read_tcmalloc_numbers(malloc_numbers& into) noexcept {
     const bool is_known = ask("generic.heap_size", &heap) != 0 &&
                           ask("tcmalloc.pageheap_unmapped_bytes", &unmapped) != 0 &&
                           ask("generic.current_allocated_bytes", &allocated) != 0;
-    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0, 0};
+    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0};
     return true;
 }
 
@@ -50630,7 +50678,7 @@ inline malloc_numbers read_malloc_numbers() noexcept {
     const struct mallinfo2 all = ::mallinfo2();
     // All are 0 when another malloc is in use, as under a sanitizer.
     if (all.arena == 0 && all.hblkhd == 0) return known;
-    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
+    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd};
 #endif
     return known;
 }
@@ -52384,7 +52432,7 @@ private:
         write_name(name, node);
         text_out place{memory_};
         write_place(place, node);
-        columns_.add(node.inclusive, {indent.view(), name.view(), place.view()});
+        columns_.add(node.inclusive, {indent.view(), name.view(), place.view(), true});
         list<const call_node*> shown{memory_};
         for (const call_node& child : tree_.children_of(node)) {
             if (is_shown_[child.number]) shown.push_back(&child);

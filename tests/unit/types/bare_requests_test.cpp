@@ -139,6 +139,25 @@ TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces,
     CHECK(of_vector(alias + "void load() { int parts = 3; keep(@parts(3)); }") == "?");
 }
 
+TEST_CASE("bare_requests: an alias of the element type") {
+    const auto of = [](const std::string& before, const char* element) {
+        return of_vector(before + " void load(std::vector<" + element + ">& v) { v.@resize(3); }",
+                         "resize");
+    };
+    CHECK(of("typedef long long number;", "number") == "long long");
+    CHECK(of("using part_pointer = part*;", "part_pointer") == "part*");
+    CHECK(of("using row = std::vector<part>; using table = std::vector<row>;", "table") ==
+          "std::vector<std::vector<part>>");
+    CHECK(of("using row = std::vector<part>;", "std::pair<int, row>") ==
+          "std::pair<int, std::vector<part>>");
+    CHECK(of("using shop::item;", "item") == "shop::item");
+    CHECK(of("typedef struct part part;", "part") == "part");
+    CHECK(of("typedef struct { int n; } part;", "part") == "part");
+    CHECK(of("namespace a { using number = long; }", "number") == "number");
+    CHECK(of("using number = long;\n#else\nusing number = int;", "number") == "number");
+    CHECK(of("typedef int row[3];", "row") == "row");
+}
+
 TEST_CASE("bare_requests: the members that a constructor initialises") {
     const auto made = [](const std::string& list) {
         return of_vector("struct s { int n; std::vector<part> v; s(int i) : " + list + " {} };");

@@ -25037,9 +25037,9 @@ public:
                 continue;
             }
             if (token == "sizeof") {
-                ++at;
-                if (found.has_type || !is_at(at, "(")) return false;
-                if (read_type(at + 1, found) != file_.partner(at)) return false;
+                if (found.has_type) return false;
+                at = read_sizeof(at + 1, found);
+                if (at == 0) return false;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 return false;
             }
@@ -25073,6 +25073,22 @@ public:
     }
 
 private:
+    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
+    // and 0 if it is something else.
+    std::size_t read_sizeof(std::size_t at, new_expression& found) const {
+        const bool has_brackets = is_at(at, "(");
+        const std::size_t value = has_brackets ? at + 1 : at;
+        if (!is_at(value, "*")) {
+            return has_brackets && read_type(value, found) == file_.partner(at) ? at : 0;
+        }
+        const std::size_t behind = behind_variable(file_.tokens(), value);
+        found.type_begin = value;
+        found.type_end = behind;
+        found.has_type = found.is_of_variable = true;
+        if (has_brackets) return behind == file_.partner(at) ? at : 0;
+        return is_any_at(behind, ") , *") ? behind - 1 : 0;
+    }
+
     // Whether the brackets that close at `close` are those of a type, although `(` follows:
     // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
     bool is_no_place(std::size_t close) const {
@@ -25984,6 +26000,14 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
     return innermost;
 }
 
+// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+    const name_declaration* only = file.last_declared(name);
+    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    return declared_at(file, only->at, at, name);
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -26099,9 +26123,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
-                "new struct class union enum";
+                "new delete sizeof struct class union enum";
+            std::size_t before = at - 1;  // and before the marks of `*p`
+            while (before > 1 && file.is_at(before, "*")) --before;
             const bool is_object = file.is_any_at(at + 1, ". ->");
-            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
+            if (is_object || is_listed(file.text_at(before), in_expressions)) continue;
             if (is_initialised(file, at)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
@@ -26470,9 +26496,21 @@ inline text type_of_compiled_function(text plain) noexcept {
         return "std::filesystem::path components";
     }
     if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
+    if (plain == "std::__basic_file::open") return "FILE";
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
                : text{};
+}
+
+// The same for functions of the C library. A frame of it has no line.
+inline text type_of_c_function(text name) noexcept {
+    if (name == "_dl_allocate_tls") return "thread-local variables";
+    if (is_listed(name, "fdopen _IO_fdopen")) return "FILE";
+    if (is_listed(name, "wcsdup __wcsdup")) return "wchar_t";
+    constexpr text of_texts =
+        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+        "__getdelim realpath getcwd _IO_file_doallocate";
+    return is_listed(name, of_texts) ? "char" : text{};
 }
 
 // The internal functions by which containers ask their allocator.
@@ -26492,7 +26530,11 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     if (call.scope == "_Vector_base") return call.scope_first;
     if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
     if (call.scope != "_Deque_base") return {};
-    if (function == "_M_allocate_map") return joined(memory, call.scope_first, "*");
+    if (function == "_M_allocate_map") {
+        // Of a pointer to functions, the allocator further in has the name.
+        const bool has_brackets = call.scope_first.contains("(*");
+        return has_brackets ? text{} : joined(memory, call.scope_first, "*");
+    }
     return allocates_node ? call.scope_first : text{};
 }
 
@@ -26669,7 +26711,10 @@ private:
 
     type_answer answer_of(const read_name& name, bool has_line) {
         const library_call& call = name.call;
-        if (call.function.empty()) return {};
+        if (call.function.empty()) {
+            const text type = has_line ? text{} : type_of_c_function(name.whole);
+            return printed_answer(memory_, type, type_evidence::make_frame);
+        }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
@@ -27124,11 +27169,13 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        const bool is_of_namespace = depth > 0 && local.what == local_name::kind::none;
+        if (is_of_namespace) local = alias_in_namespace(file_, begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function;
+            const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
@@ -28412,14 +28459,6 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
 
-// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
-inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
-    const name_declaration* only = file.last_declared(name);
-    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
-    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
-    return declared_at(file, only->at, at, name);
-}
-
 // The type of the object whose member function or constructor is called at the place of a frame, as
 // it is printed; "" if it is not certain.
 inline text type_of_object(read_names& names, const code_frame& frame, text function,
@@ -28429,16 +28468,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     if (!object.is_known() || object.begin == 0) return {};
-    std::size_t begin = object.begin;
-    std::size_t end = object.end;
-    if (begin + 1 == end) {
-        const local_name alias = alias_in_namespace(*file, at, file->text_at(begin));
-        if (alias.what == local_name::kind::alias) {
-            begin = alias.begin;
-            end = alias.end;
-        }
-    }
-    return names.made(spelled_at(names, frame, *file, at, begin, end, knowledge));
+    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
 }
 
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
@@ -28663,15 +28693,25 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
     return {};
 }
 
-// `lambda` is "(lambda at main.cpp:3:9)". The function that makes a call on that line contains it:
-// "main::{lambda}". "" if there is none.
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path as the compiler was given it. A function
+// of std::function that was not inlined names the lambda; or the function that makes a call on that
+// line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
+    lambda.remove_prefix(lambda.find("at ") + 3);
+    while (!listed_start(lambda, "./ ../").empty()) lambda.remove_prefix(lambda.find('/') + 1);
+    bool is_copied = true;  // so far all frames are functions that copy what is in a std::function
     for (; at < frames.size(); ++at) {
+        const read_name& name = names.of(frames[at].function);
+        if (is_copied && name.call.scope == "_Base_manager") return name.call.scope_first;
+        is_copied = is_copied && is_listed(own_name_of(name), "_M_create _M_init_functor _M_clone");
         text_out line{names.memory()};
-        line << "(lambda at " << frames[at].file << ':';
-        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        if (lambda.starts_with(line.view())) {
+        line << ':' << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        const text path = lambda.substr(0, lambda.find(line.view()));
+        text folder = frames[at].file;
+        if (path.size() == lambda.size() || !folder.ends_with(path)) continue;
+        folder.remove_suffix(path.size());
+        if (folder.empty() || folder.ends_with("/")) {
             return joined(names.memory(), frames[at].function, "::{lambda}");
         }
     }

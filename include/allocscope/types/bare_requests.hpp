@@ -204,15 +204,25 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
     return {};
 }
 
-// `lambda` is "(lambda at main.cpp:3:9)". The function that makes a call on that line contains it:
-// "main::{lambda}". "" if there is none.
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path as the compiler was given it. A function
+// of std::function that was not inlined names the lambda; or the function that makes a call on that
+// line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
+    lambda.remove_prefix(lambda.find("at ") + 3);
+    while (!listed_start(lambda, "./ ../").empty()) lambda.remove_prefix(lambda.find('/') + 1);
+    bool is_copied = true;  // so far all frames are functions that copy what is in a std::function
     for (; at < frames.size(); ++at) {
+        const read_name& name = names.of(frames[at].function);
+        if (is_copied && name.call.scope == "_Base_manager") return name.call.scope_first;
+        is_copied = is_copied && is_listed(own_name_of(name), "_M_create _M_init_functor _M_clone");
         text_out line{names.memory()};
-        line << "(lambda at " << frames[at].file << ':';
-        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        if (lambda.starts_with(line.view())) {
+        line << ':' << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        const text path = lambda.substr(0, lambda.find(line.view()));
+        text folder = frames[at].file;
+        if (path.size() == lambda.size() || !folder.ends_with(path)) continue;
+        folder.remove_suffix(path.size());
+        if (folder.empty() || folder.ends_with("/")) {
             return joined(names.memory(), frames[at].function, "::{lambda}");
         }
     }

@@ -102,8 +102,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     if (!object.is_known() || object.begin == 0) return {};
-    return names.made(
-        spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
+    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
 }
 
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is

@@ -240,11 +240,13 @@ TEST_CASE("bare_requests: the characters of a string") {
 }
 
 TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function of that call") {
-    const auto stored = [](const std::string& lambda, const char* caller = "load()") {
+    const auto stored = [](const std::string& lambda, const char* caller = "load()",
+                           const std::string& folder = "", std::size_t skipped = 0) {
         const allocscope_test::marked_source marked{"\n  f = @[] {};"};
         arena memory;
         list<code_frame> frames{memory};
-        const std::string function = "_M_create<(lambda at " + marked.path() + lambda + ")>";
+        const std::string path = folder + marked.path().substr(skipped);
+        const std::string function = "_M_create<(lambda at " + path + lambda + ")>";
         code_frame made;
         made.function = function.c_str();
         made.file = "/usr/include/c++/12/bits/std_function.h";
@@ -264,6 +266,25 @@ TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function
     CHECK(stored(":2:7",
                  "load(std::__cxx11::basic_string<char, std::char_traits<char>, "
                  "std::allocator<char> >)") == "load(std::string)::{lambda}");
+    const std::size_t folder = allocscope_test::marked_source{"@f();"}.path().rfind('/') + 1;
+    CHECK(stored(":2:7", "load()", "", folder) == "load()::{lambda}");
+    CHECK(stored(":2:7", "load()", "./../", folder) == "load()::{lambda}");
+    CHECK(stored(":2:7", "load()", "", folder + 1) == "?");
+    CHECK(stored(":2:7", "load()", "other/", folder) == "?");
+}
+
+TEST_CASE("bare_requests: a copied std::function names its lambda in a function of its own") {
+    const auto copied = [](const char* called, const char* function = "_M_init_functor<f>") {
+        return type_of({{"_M_create<const (lambda at f.cpp:3:4)&>", "bits/std_function.h"},
+                        {function, "bits/std_function.h"},
+                        {called, "bits/std_function.h"},
+                        {"function", "bits/std_function.h"}},
+                       "@f();");
+    };
+    CHECK(copied("std::_Function_base::_Base_manager<load()::{lambda()#1}>::_M_manager(int)") ==
+          "load()::{lambda}");
+    CHECK(copied("std::_Function_base::_Base_manager<part>::_M_clone(int)") == "part");
+    CHECK(copied("std::_Function_base::_Base_manager<part>::_M_clone(int)", "function") == "?");
 }
 
 TEST_CASE("bare_requests: what a thread needs") {

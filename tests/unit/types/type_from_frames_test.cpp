@@ -229,6 +229,23 @@ TEST_CASE("type_from_frames: a polymorphic allocator is believed directly above 
     CHECK_FALSE(type_from_frames(frames_of({resource, bytes, "app::run()"})).is_known());
 }
 
+TEST_CASE("type_from_frames: a vector of pointers whose inlined calls g++ has forgotten") {
+    const auto of = [](const std::string& element, const std::string& outer, int line = 1) {
+        const auto vector = [](const std::string& type) {
+            return "std::vector<" + type + ", std::allocator<" + type + " > >::";
+        };
+        const std::string grow = vector(element) + "_M_realloc_insert<int>()";
+        const std::string call = outer.empty() ? "main" : vector(outer) + "emplace_back<int>()";
+        return type_from_frames(frames_of({grow.c_str(), call.c_str(), "main"}, line)).name;
+    };
+    CHECK(of("app::widget*", "app::widget*") == "app::widget*");
+    CHECK(of("char*", "app::widget*") == "app::widget*");
+    CHECK(of("char*", "app::widget") == "?");
+    CHECK(of("app::widget", "app::widget") == "?");
+    CHECK(of("app::widget*", "") == "?");
+    CHECK(of("app::widget*", "app::widget*", 0) == "?");
+}
+
 TEST_CASE("type_from_frames: the table of a deque of pointers to functions") {
     const char* const table =
         "std::_Deque_base<void (*)(), std::allocator<void (*)()> >::_M_allocate_map(unsigned long)";

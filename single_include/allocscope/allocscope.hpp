@@ -25078,13 +25078,14 @@ private:
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
-        if (!is_at(value, "*")) {
-            return has_brackets && read_type(value, found) == file_.partner(at) ? at : 0;
+        std::size_t behind = value;
+        if (is_at(value, "*")) {
+            found.type_begin = value;
+            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.has_type = found.is_of_variable = true;
+        } else if (has_brackets) {
+            behind = read_type(value, found);
         }
-        const std::size_t behind = behind_variable(file_.tokens(), value);
-        found.type_begin = value;
-        found.type_end = behind;
-        found.has_type = found.is_of_variable = true;
         if (has_brackets) return behind == file_.partner(at) ? at : 0;
         return is_any_at(behind, ") , *") ? behind - 1 : 0;
     }
@@ -26041,7 +26042,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
         do {
             if (--at < 1) return 0;
             const text token = file.text_at(at);
-            if (is_listed(token, "; { } =")) return 0;
+            if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
@@ -26123,11 +26124,9 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
-                "new delete sizeof struct class union enum";
-            std::size_t before = at - 1;  // and before the marks of `*p`
-            while (before > 1 && file.is_at(before, "*")) --before;
+                "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->");
-            if (is_object || is_listed(file.text_at(before), in_expressions)) continue;
+            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (is_initialised(file, at)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
@@ -26496,22 +26495,15 @@ inline text type_of_compiled_function(text plain) noexcept {
         return "std::filesystem::path components";
     }
     if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
-    if (plain == "std::__basic_file::open") return "FILE";
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
                : text{};
 }
 
-// The same for functions of the C library. A frame of it has no line.
-inline text type_of_c_function(text name) noexcept {
-    if (name == "_dl_allocate_tls") return "thread-local variables";
-    if (is_listed(name, "fdopen _IO_fdopen")) return "FILE";
-    if (is_listed(name, "wcsdup __wcsdup")) return "wchar_t";
-    constexpr text of_texts =
-        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate";
-    return is_listed(name, of_texts) ? "char" : text{};
-}
+// Functions of the C library that allocate characters and nothing else.
+constexpr text functions_of_texts =
+    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+    "__getdelim realpath getcwd _IO_file_doallocate";
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
@@ -26530,10 +26522,9 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     if (call.scope == "_Vector_base") return call.scope_first;
     if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
     if (call.scope != "_Deque_base") return {};
-    if (function == "_M_allocate_map") {
-        // Of a pointer to functions, the allocator further in has the name.
-        const bool has_brackets = call.scope_first.contains("(*");
-        return has_brackets ? text{} : joined(memory, call.scope_first, "*");
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
+        return joined(memory, call.scope_first, "*");
     }
     return allocates_node ? call.scope_first : text{};
 }
@@ -26712,8 +26703,9 @@ private:
     type_answer answer_of(const read_name& name, bool has_line) {
         const library_call& call = name.call;
         if (call.function.empty()) {
-            const text type = has_line ? text{} : type_of_c_function(name.whole);
-            return printed_answer(memory_, type, type_evidence::make_frame);
+            // A function of the program that has such a name has a line.
+            if (has_line || !is_listed(name.whole, functions_of_texts)) return {};
+            return {"char", type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
@@ -28641,14 +28633,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             if (element.empty()) return {};
             break;
         }
-        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
-        const bool adds = is_listed(function, "push_back push_front");
-        if (count == 1 && adds && !argument.empty()) {
-            element = decayed(printed_type(names.memory(), argument));
-            break;
-        }
         if (count == 0) continue;
         const text arguments = name.parts.last().arguments;
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
+        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
+        const bool is_list =
+            arguments.empty() &&
+            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
+        const bool adds = is_list || is_listed(function, "push_back push_front");
+        if (count == 1 && adds && !argument.empty()) {
+            element = decayed(printed_type(names.memory(), argument));
+            if (is_list) element = without_const(without_pointer(element));
+            break;
+        }
         argument = first_argument(names.memory(), arguments);
         // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
         const std::size_t tree = arguments.find("std::_Rb_tree<");
@@ -28693,25 +28690,19 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
     return {};
 }
 
-// `lambda` is "(lambda at src/main.cpp:3:9)", with the path as the compiler was given it. A function
-// of std::function that was not inlined names the lambda; or the function that makes a call on that
-// line contains it: "main::{lambda}". "" if there is none.
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
+// std::function is copied, a function that was not inlined names the lambda. Or else the function
+// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
-    lambda.remove_prefix(lambda.find("at ") + 3);
-    while (!listed_start(lambda, "./ ../").empty()) lambda.remove_prefix(lambda.find('/') + 1);
-    bool is_copied = true;  // so far all frames are functions that copy what is in a std::function
+    const text place = file_name_of(lambda.substr(lambda.find("at ") + 3));
     for (; at < frames.size(); ++at) {
-        const read_name& name = names.of(frames[at].function);
-        if (is_copied && name.call.scope == "_Base_manager") return name.call.scope_first;
-        is_copied = is_copied && is_listed(own_name_of(name), "_M_create _M_init_functor _M_clone");
+        const library_call& call = names.of(frames[at].function).call;
+        if (call.scope == "_Base_manager") return call.scope_first;
         text_out line{names.memory()};
-        line << ':' << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        const text path = lambda.substr(0, lambda.find(line.view()));
-        text folder = frames[at].file;
-        if (path.size() == lambda.size() || !folder.ends_with(path)) continue;
-        folder.remove_suffix(path.size());
-        if (folder.empty() || folder.ends_with("/")) {
+        line << file_name_of(frames[at].file) << ':';
+        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        if (place.starts_with(line.view())) {
             return joined(names.memory(), frames[at].function, "::{lambda}");
         }
     }
@@ -28988,13 +28979,6 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
     bool was_vector = false;  // the inner frame is a member of std::vector
-    if (frames[asking].line > 0 && element_of_vector(inner->call).ends_with("*") &&
-        asking + 1 < frames.size()) {
-        // g++ has forgotten the calls that were inlined. To copy a pointer takes no memory.
-        const text type = element_of_vector(names.of(frames[asking + 1].function).call);
-        if (type.ends_with("*")) answer = printed_answer(memory, type, type_evidence::make_frame);
-        was_vector = true;
-    }
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;

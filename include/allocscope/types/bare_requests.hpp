@@ -152,14 +152,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             if (element.empty()) return {};
             break;
         }
-        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
-        const bool adds = is_listed(function, "push_back push_front");
-        if (count == 1 && adds && !argument.empty()) {
-            element = decayed(printed_type(names.memory(), argument));
-            break;
-        }
         if (count == 0) continue;
         const text arguments = name.parts.last().arguments;
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
+        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
+        const bool is_list =
+            arguments.empty() &&
+            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
+        const bool adds = is_list || is_listed(function, "push_back push_front");
+        if (count == 1 && adds && !argument.empty()) {
+            element = decayed(printed_type(names.memory(), argument));
+            if (is_list) element = without_const(without_pointer(element));
+            break;
+        }
         argument = first_argument(names.memory(), arguments);
         // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
         const std::size_t tree = arguments.find("std::_Rb_tree<");
@@ -204,25 +209,19 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
     return {};
 }
 
-// `lambda` is "(lambda at src/main.cpp:3:9)", with the path as the compiler was given it. A function
-// of std::function that was not inlined names the lambda; or the function that makes a call on that
-// line contains it: "main::{lambda}". "" if there is none.
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
+// std::function is copied, a function that was not inlined names the lambda. Or else the function
+// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
-    lambda.remove_prefix(lambda.find("at ") + 3);
-    while (!listed_start(lambda, "./ ../").empty()) lambda.remove_prefix(lambda.find('/') + 1);
-    bool is_copied = true;  // so far all frames are functions that copy what is in a std::function
+    const text place = file_name_of(lambda.substr(lambda.find("at ") + 3));
     for (; at < frames.size(); ++at) {
-        const read_name& name = names.of(frames[at].function);
-        if (is_copied && name.call.scope == "_Base_manager") return name.call.scope_first;
-        is_copied = is_copied && is_listed(own_name_of(name), "_M_create _M_init_functor _M_clone");
+        const library_call& call = names.of(frames[at].function).call;
+        if (call.scope == "_Base_manager") return call.scope_first;
         text_out line{names.memory()};
-        line << ':' << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        const text path = lambda.substr(0, lambda.find(line.view()));
-        text folder = frames[at].file;
-        if (path.size() == lambda.size() || !folder.ends_with(path)) continue;
-        folder.remove_suffix(path.size());
-        if (folder.empty() || folder.ends_with("/")) {
+        line << file_name_of(frames[at].file) << ':';
+        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        if (place.starts_with(line.view())) {
             return joined(names.memory(), frames[at].function, "::{lambda}");
         }
     }

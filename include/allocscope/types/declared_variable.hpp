@@ -50,7 +50,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
         do {
             if (--at < 1) return 0;
             const text token = file.text_at(at);
-            if (is_listed(token, "; { } =")) return 0;
+            if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
@@ -132,11 +132,9 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
-                "new delete sizeof struct class union enum";
-            std::size_t before = at - 1;  // and before the marks of `*p`
-            while (before > 1 && file.is_at(before, "*")) --before;
+                "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->");
-            if (is_object || is_listed(file.text_at(before), in_expressions)) continue;
+            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (is_initialised(file, at)) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;

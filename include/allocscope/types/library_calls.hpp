@@ -97,22 +97,15 @@ inline text type_of_compiled_function(text plain) noexcept {
         return "std::filesystem::path components";
     }
     if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
-    if (plain == "std::__basic_file::open") return "FILE";
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
                : text{};
 }
 
-// The same for functions of the C library. A frame of it has no line.
-inline text type_of_c_function(text name) noexcept {
-    if (name == "_dl_allocate_tls") return "thread-local variables";
-    if (is_listed(name, "fdopen _IO_fdopen")) return "FILE";
-    if (is_listed(name, "wcsdup __wcsdup")) return "wchar_t";
-    constexpr text of_texts =
-        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate";
-    return is_listed(name, of_texts) ? "char" : text{};
-}
+// Functions of the C library that allocate characters and nothing else.
+constexpr text functions_of_texts =
+    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+    "__getdelim realpath getcwd _IO_file_doallocate";
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
@@ -131,10 +124,9 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     if (call.scope == "_Vector_base") return call.scope_first;
     if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
     if (call.scope != "_Deque_base") return {};
-    if (function == "_M_allocate_map") {
-        // Of a pointer to functions, the allocator further in has the name.
-        const bool has_brackets = call.scope_first.contains("(*");
-        return has_brackets ? text{} : joined(memory, call.scope_first, "*");
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
+        return joined(memory, call.scope_first, "*");
     }
     return allocates_node ? call.scope_first : text{};
 }

@@ -131,13 +131,14 @@ private:
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
-        if (!is_at(value, "*")) {
-            return has_brackets && read_type(value, found) == file_.partner(at) ? at : 0;
+        std::size_t behind = value;
+        if (is_at(value, "*")) {
+            found.type_begin = value;
+            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.has_type = found.is_of_variable = true;
+        } else if (has_brackets) {
+            behind = read_type(value, found);
         }
-        const std::size_t behind = behind_variable(file_.tokens(), value);
-        found.type_begin = value;
-        found.type_end = behind;
-        found.has_type = found.is_of_variable = true;
         if (has_brackets) return behind == file_.partner(at) ? at : 0;
         return is_any_at(behind, ") , *") ? behind - 1 : 0;
     }

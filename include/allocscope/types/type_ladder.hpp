@@ -97,13 +97,6 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
     bool was_vector = false;  // the inner frame is a member of std::vector
-    if (frames[asking].line > 0 && element_of_vector(inner->call).ends_with("*") &&
-        asking + 1 < frames.size()) {
-        // g++ has forgotten the calls that were inlined. To copy a pointer takes no memory.
-        const text type = element_of_vector(names.of(frames[asking + 1].function).call);
-        if (type.ends_with("*")) answer = printed_answer(memory, type, type_evidence::make_frame);
-        was_vector = true;
-    }
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;

@@ -79,9 +79,6 @@ constexpr place places[] = {
     {"p = (w*)@std::malloc(count(n - 1) * sizeof(w*));", "w*"},
     {"p = (w*)@malloc(size_t{2} * n->size[i + 1] * sizeof(w));", "w"},
     {"{ w* p = @malloc(n * sizeof(w));", "w"},
-    {"void f() { w* p = (w*)@malloc(sizeof *p); }", "w"},
-    {"void f() { w** p = (w**)@calloc(3, sizeof(*p)); }", "w*"},
-    {"void f(w* p) { p = (w*)@realloc(p, sizeof *p * 3); }", "w"},
     {"/* new a */ f(\"new b\"); // new c\nsink = @new d;", "d"},
     {"keep(@new auto(3.5));", "double"},
     {"keep(@new auto(3.5f));", "float"},
@@ -137,11 +134,7 @@ constexpr place silent_places[] = {
     {"p = (w*)pool.@malloc(sizeof(w));", "?"},
     {"void f(p* w) { x = malloc@(sizeof(w)); }", "?"},
     {"p = malloc@(sizeof w);", "?"},
-    {"void f(w** p) { x = malloc@(sizeof *p[0]); }", "?"},
-    {"void f(w** p) { x = malloc@(sizeof(*p[0])); }", "?"},
-    {"void f(w p) { x = malloc@(sizeof *p); }", "?"},
-    {"void f(w* p) { x = malloc@(sizeof *p + 8); }", "?"},
-    {"void f(w* p) { x = malloc@(sizeof *p * sizeof(w)); }", "?"},
+    {"void f(w* p) { x = malloc@(sizeof *p); }", "?"},  // without debug information
     {"p = malloc@(sizeof(w));", "?"},
     {"struct w {};\nvoid f() { p w[3]; x = malloc@(sizeof(w)); }", "?"},
     {"struct w {};\nvoid f(int w, int) { x = malloc@(sizeof(w)); }", "?"},
@@ -485,6 +478,38 @@ TEST_CASE("type_from_source: a class inside of a template is told by the debug i
     CHECK(in_box("void f() { struct part { T t; }; new part; }") == "part");
     CHECK(in_box("struct part {}; void f() { struct part { T t; }; new part; }") == "part");
     CHECK(in_box("void f() { new box; }") == "box<int>");
+}
+
+TEST_CASE("type_from_source: the size of what a pointer points to") {
+    const auto type_of = [](const std::string& call) {
+        const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};
+        arena memory;
+        code_frame frame;
+        frame.function = "f(part*)";
+        frame.file = file.path().c_str();
+        frame.line = 1;
+        source_cache sources;
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.meaning = [](void*, allocscope::plain::text name,
+                               allocscope::symbolize::asked_name, arena&) {
+            if (name == "p") return allocscope::plain::text{"part*"};
+            return allocscope::plain::text{name == "n" ? "int" : ""};
+        };
+        allocscope::symbolize::read_names names{memory};
+        const auto type = type_from_source(names, frame, sources, knowledge);
+        return type.empty() ? "?" : std::string{type.data(), type.size()};
+    };
+    CHECK(type_of("malloc(sizeof *p)") == "part");
+    CHECK(type_of("calloc(3, sizeof(*p))") == "part");
+    CHECK(type_of("realloc(p, sizeof *p * 3)") == "part");
+    CHECK(type_of("malloc(n * sizeof(*p))") == "part");
+    CHECK(type_of("malloc(sizeof *n)") == "?");
+    CHECK(type_of("malloc(sizeof *q)") == "?");
+    CHECK(type_of("malloc(sizeof *p[0])") == "?");
+    CHECK(type_of("malloc(sizeof(*p[0]))") == "?");
+    CHECK(type_of("malloc(sizeof *p + 8)") == "?");
+    CHECK(type_of("malloc(sizeof *p * sizeof(part))") == "?");
+    CHECK(type_of("malloc(sizeof(p))") == "?");
 }
 
 TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro") {

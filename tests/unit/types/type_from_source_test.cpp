@@ -480,38 +480,6 @@ TEST_CASE("type_from_source: a class inside of a template is told by the debug i
     CHECK(in_box("void f() { new box; }") == "box<int>");
 }
 
-TEST_CASE("type_from_source: the size of what a pointer points to") {
-    const auto type_of = [](const std::string& call) {
-        const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};
-        arena memory;
-        code_frame frame;
-        frame.function = "f(part*)";
-        frame.file = file.path().c_str();
-        frame.line = 1;
-        source_cache sources;
-        allocscope::symbolize::type_knowledge knowledge;
-        knowledge.meaning = [](void*, allocscope::plain::text name,
-                               allocscope::symbolize::asked_name, arena&) {
-            if (name == "p") return allocscope::plain::text{"part*"};
-            return allocscope::plain::text{name == "n" ? "int" : ""};
-        };
-        allocscope::symbolize::read_names names{memory};
-        const auto type = type_from_source(names, frame, sources, knowledge);
-        return type.empty() ? "?" : std::string{type.data(), type.size()};
-    };
-    CHECK(type_of("malloc(sizeof *p)") == "part");
-    CHECK(type_of("calloc(3, sizeof(*p))") == "part");
-    CHECK(type_of("realloc(p, sizeof *p * 3)") == "part");
-    CHECK(type_of("malloc(n * sizeof(*p))") == "part");
-    CHECK(type_of("malloc(sizeof *n)") == "?");
-    CHECK(type_of("malloc(sizeof *q)") == "?");
-    CHECK(type_of("malloc(sizeof *p[0])") == "?");
-    CHECK(type_of("malloc(sizeof(*p[0]))") == "?");
-    CHECK(type_of("malloc(sizeof *p + 8)") == "?");
-    CHECK(type_of("malloc(sizeof *p * sizeof(part))") == "?");
-    CHECK(type_of("malloc(sizeof(p))") == "?");
-}
-
 TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro") {
     const auto type_of = [](const std::string& source, const char* function = "main") {
         const source_file file{source + "\n"};

@@ -1,13 +1,13 @@
 // peer_churn.cpp - what does recording cost in the loops by which heap profilers are compared?
 //
 // The churn through 256 stacks, and blocks that another thread frees (peer_workloads.hpp). What
-// other tools cost in loops like these is in docs/performance.md; peer_live.cpp is the third.
+// other tools cost in loops like these is in docs/against_peers.md; peer_live.cpp is the third.
 
 #include "interleaved_ratio.hpp"
 #include "peer_workloads.hpp"
 #include "result_table.hpp"
+#include "two_thread_ratios.hpp"
 #include "window_modes.hpp"
-#include "worker_team.hpp"
 
 using namespace benchmarks;
 
@@ -22,20 +22,8 @@ ratio churn_ratio(const run_options& options, const window_mode& mode) {
         [&](std::uint64_t steps) { return timed_on_cpu([&] { measured.run(steps); }); });
 }
 
-template <class Policy>
-double hand_over(worker_team& team, handover<Policy>& loop, std::uint64_t steps) {
-    team.run([&](int worker) { loop.run(worker, steps); });
-    return team.elapsed_ns();
-}
-
 ratio handover_ratio(const run_options& options, const window_mode& mode) {
-    const optional_window window{mode};
-    worker_team team{2};
-    handover<bare> baseline{peer_paths, 16, 112};
-    handover<hooked> measured{peer_paths, 16, 112};
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return hand_over(team, baseline, steps); },
-        [&](std::uint64_t steps) { return hand_over(team, measured, steps); });
+    return compare_handover<bare>(options, mode, {peer_paths, 16, 112});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark and writes one markdown table: docs/performance.md is made from it.
+"""Runs every benchmark and writes tables of its rows, as in docs/performance_tables.md.
 
     run_all.py BUILD_FOLDER [--processes N] [--output FILE] [--only PROGRAM,...] [--smoke]
 

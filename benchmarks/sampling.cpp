@@ -17,11 +17,11 @@
 
 #include "block_heap.hpp"
 #include "churn_loop.hpp"
+#include "churn_ratio.hpp"
 #include "interleaved_ratio.hpp"
-#include "peer_workloads.hpp"
 #include "result_table.hpp"
+#include "two_thread_ratios.hpp"
 #include "window_modes.hpp"
-#include "worker_team.hpp"
 
 #include <cstdlib>  // strtoull
 
@@ -29,19 +29,12 @@ using namespace benchmarks;
 
 namespace {
 
-template <class Policy>
-double churn_alone(churn<Policy>& loop, std::uint64_t steps) {
-    return timed_on_cpu([&] { loop.template run_below<standard_chain>(steps); });
-}
-
 template <class Baseline>
 ratio one_thread(const run_options& options, const window_mode& mode) {
     const optional_window window{mode};
     churn<Baseline> baseline{1024};
     churn<hooked> measured{1024};
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return churn_alone(baseline, steps); },
-        [&](std::uint64_t steps) { return churn_alone(measured, steps); });
+    return compare_churn(options, baseline, measured);
 }
 
 // Blocks of 16 to 143 bytes, all of them born under the window.
@@ -51,44 +44,7 @@ ratio many_alive(const run_options& options, const window_mode& mode, std::size_
     churn<Baseline> baseline{live, 16, 127};
     churn<hooked> measured{live, 16, 127};
     baseline.fill_with(measured);
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return churn_alone(baseline, steps); },
-        [&](std::uint64_t steps) { return churn_alone(measured, steps); });
-}
-
-template <class Policy>
-double churn_together(worker_team& team, churn<Policy>* loops, std::uint64_t steps) {
-    team.run([&](int worker) { loops[worker].template run_below<standard_chain>(steps); });
-    return team.busy_ns();
-}
-
-template <class Baseline>
-ratio two_threads(const run_options& options, const window_mode& mode) {
-    const optional_window window{mode};
-    worker_team team{2};
-    churn<Baseline> baseline[]{churn<Baseline>{1024, 16, 511, 1},
-                               churn<Baseline>{1024, 16, 511, 2}};
-    churn<hooked> measured[]{churn<hooked>{1024, 16, 511, 1}, churn<hooked>{1024, 16, 511, 2}};
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return churn_together(team, baseline, steps); },
-        [&](std::uint64_t steps) { return churn_together(team, measured, steps); });
-}
-
-template <class Policy>
-double hand_over(worker_team& team, handover<Policy>& loop, std::uint64_t steps) {
-    team.run([&](int worker) { loop.run(worker, steps); });
-    return team.elapsed_ns();
-}
-
-template <class Baseline>
-ratio freed_by_the_other(const run_options& options, const window_mode& mode) {
-    const optional_window window{mode};
-    worker_team team{2};
-    handover<Baseline> baseline{1, 16, 527};
-    handover<hooked> measured{1, 16, 527};
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return hand_over(team, baseline, steps); },
-        [&](std::uint64_t steps) { return hand_over(team, measured, steps); });
+    return compare_churn(options, baseline, measured);
 }
 
 // `measure(policy, mode)` compares with a loop on that policy. The row without a window says what
@@ -113,7 +69,9 @@ void churn_and_print(std::size_t live, const window_mode& mode) {
     churn<hooked> loop{live, 16, 127};
     for (std::size_t i = 0; i < live; ++i) loop.fill_place(i);
     std::vector<double> slices;
-    for (int slice = 0; slice < 24; ++slice) slices.push_back(churn_alone(loop, slice_steps));
+    for (int slice = 0; slice < 24; ++slice) {
+        slices.push_back(timed_on_cpu([&] { loop.run_below<standard_chain>(slice_steps); }));
+    }
     slices.erase(slices.begin(), slices.begin() + 3);  // the warm-up
     std::printf("%.3f\n", median(slices) / static_cast<double>(slice_steps));
     std::fflush(stdout);
@@ -168,11 +126,11 @@ int main(int count, char** arguments) {
         return one_thread<decltype(baseline)>(options, mode);
     });
     ask(table, options, "2 threads", 1.02, [&](auto baseline, const window_mode& mode) {
-        return two_threads<decltype(baseline)>(options, mode);
+        return compare_churns<decltype(baseline)>(options, mode, 2);
     });
     ask(table, options, "freed by another thread", 1.03,
         [&](auto baseline, const window_mode& mode) {
-            return freed_by_the_other<decltype(baseline)>(options, mode);
+            return compare_handover<decltype(baseline)>(options, mode, {1, 16, 527});
         });
     ask(table, options, std::to_string(live) + " live", 1.03,
         [&](auto baseline, const window_mode& mode) {

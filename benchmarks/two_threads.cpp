@@ -4,48 +4,13 @@
 // one frees, in real time. The target is the ratio of one thread, measured first in the same run,
 // and a tenth.
 
-#include "churn_loop.hpp"
-#include "interleaved_ratio.hpp"
-#include "peer_workloads.hpp"
 #include "result_table.hpp"
+#include "two_thread_ratios.hpp"
 #include "window_modes.hpp"
-#include "worker_team.hpp"
 
 using namespace benchmarks;
 
 namespace {
-
-template <class Policy>
-double churn_together(worker_team& team, churn<Policy>* loops, std::uint64_t steps) {
-    team.run([&](int worker) { loops[worker].template run_below<standard_chain>(steps); });
-    return team.busy_ns();
-}
-
-template <class Policy>
-double hand_over(worker_team& team, handover<Policy>& loop, std::uint64_t steps) {
-    team.run([&](int worker) { loop.run(worker, steps); });
-    return team.elapsed_ns();
-}
-
-ratio independent(const run_options& options, int threads, const window_mode& mode) {
-    const optional_window window{mode};
-    worker_team team{threads};
-    churn<bare> baseline[]{churn<bare>{1024, 16, 511, 1}, churn<bare>{1024, 16, 511, 2}};
-    churn<hooked> measured[]{churn<hooked>{1024, 16, 511, 1}, churn<hooked>{1024, 16, 511, 2}};
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return churn_together(team, baseline, steps); },
-        [&](std::uint64_t steps) { return churn_together(team, measured, steps); });
-}
-
-ratio one_frees_for_the_other(const run_options& options, const window_mode& mode) {
-    const optional_window window{mode};
-    worker_team team{2};
-    handover<bare> baseline{1, 16, 527};
-    handover<hooked> measured{1, 16, 527};
-    return measure_ratio(
-        options, [&](std::uint64_t steps) { return hand_over(team, baseline, steps); },
-        [&](std::uint64_t steps) { return hand_over(team, measured, steps); });
-}
 
 struct question {
     const char* name;
@@ -66,12 +31,13 @@ int main(int count, char** arguments) {
     for (const question& asked : questions) {
         const std::string name = asked.name;
         if (!options.wants(name)) continue;
-        const ratio alone = independent(options, 1, asked.mode);
+        const ratio alone = compare_churns<bare>(options, asked.mode, 1);
         table.add_ratio(name + ", one thread", alone);
-        table.add_ratio(name + ", two independent threads", independent(options, 2, asked.mode),
-                        1.1 * alone.median);
+        table.add_ratio(name + ", two independent threads",
+                        compare_churns<bare>(options, asked.mode, 2), 1.1 * alone.median);
         table.add_ratio(name + ", freed by the other thread",
-                        one_frees_for_the_other(options, asked.mode), 1.1 * alone.median);
+                        compare_handover<bare>(options, asked.mode, {1, 16, 527}),
+                        1.1 * alone.median);
     }
     return table.finish();
 }

@@ -60,8 +60,7 @@ constexpr verb_option<compare_request> compare_options[] = {
 std::string read_request(const arguments& words, compare_request& into) {
     std::string problem = read_words("compare", words, compare_options, into, into.files);
     if (!problem.empty() || into.files.size() == 2) return problem;
-    return "two files are needed, OLD and NEW, not " + std::to_string(into.files.size()) +
-           "; --help says more";
+    return wrong_number_of_files(into.files.size(), "compare [options] OLD NEW");
 }
 
 struct table_row {

@@ -29,7 +29,7 @@ int convert(const arguments& words) {
     arguments files;
     std::string error = read_words("convert", words, no_options, asked, files);
     if (error.empty() && files.size() < 2) {
-        error = "two files are needed, IN and OUT, not " + std::to_string(files.size());
+        error = wrong_number_of_files(files.size(), "convert IN.allocscope... OUT");
     }
     if (error.empty() && files.size() == 2) {
         allocscope::convert_snapshot(files[0].c_str(), files[1].c_str(), error);

@@ -1,5 +1,7 @@
 #include "option_words.hpp"
 
+#include "counted.hpp"
+
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -8,6 +10,25 @@
 
 namespace allocscope_tools {
 
+std::string unknown_option(const char* verb, const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name == "--help") return needless_value(word);
+    return "there is no option \"" + name + "\"; allocscope " + verb + " --help lists them";
+}
+
+std::string needless_value(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    return word.substr(0, equals) + " takes no value; leave \"" + word.substr(equals) + "\" out";
+}
+
+std::string missing_value(const char* verb, const std::string& name) {
+    return name + " needs a value; allocscope " + verb + " --help says which";
+}
+
+std::string wrong_number_of_files(std::size_t given, const char* usage) {
+    return counted(given, "file was", "files were") + " given; write: allocscope " + usage;
+}
+
 std::string read_amount(const std::string& text, std::uint64_t& into) {
     const char* const problem =
         "it must be a whole number, such as 4096, 64K, 10MiB or 2G, in units of 1024";
@@ -15,7 +36,8 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
     char* end = nullptr;
     errno = 0;
     const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
-    if (errno != 0) return problem;
+    const char* const too_large = "it must be less than 2^64";
+    if (errno != 0) return too_large;
     unsigned shift = 0;
     if (*end != '\0') {
         const std::string units = "KMGT";
@@ -27,7 +49,7 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
         }
         shift = 10 * (static_cast<unsigned>(unit) + 1);
     }
-    if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return problem;
+    if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return too_large;
     into = static_cast<std::uint64_t>(number) << shift;
     return {};
 }

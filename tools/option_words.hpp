@@ -19,6 +19,11 @@ struct verb_option {
     bool has_value = true;
 };
 
+// What is wrong with the word of an option, and how to correct it.
+std::string unknown_option(const char* verb, const std::string& word);
+std::string needless_value(const std::string& word);
+std::string missing_value(const char* verb, const std::string& name);
+
 // Words that are neither options nor values go into `files`. Returns "", or what is wrong and how
 // to correct it.
 template <class Request, std::size_t Count>
@@ -42,19 +47,16 @@ std::string read_words(const char* verb, const arguments& words,
         for (const verb_option<Request>& each : options) {
             if (name == each.name) wanted = &each;
         }
-        if (wanted == nullptr) {
-            return "there is no option \"" + name + "\"; allocscope " + verb + " --help lists them";
-        }
+        if (wanted == nullptr) return unknown_option(verb, word);
         std::string value;
         if (!wanted->has_value) {
-            if (equals != std::string::npos)
-                return name + " takes no value; leave \"" + word.substr(equals) + "\" out";
+            if (equals != std::string::npos) return needless_value(word);
         } else if (equals != std::string::npos) {
             value = word.substr(equals + 1);
         } else if (at + 1 < words.size()) {
             value = words[++at];
         } else {
-            return name + " needs a value; allocscope " + verb + " --help says which";
+            return missing_value(verb, name);
         }
         const std::string problem = wanted->read(value, into);
         if (!problem.empty()) return name + " is \"" + value + "\"; " + problem;
@@ -70,6 +72,9 @@ inline bool asks_for_help(const arguments& words) {
     }
     return false;
 }
+
+// What is wrong with the number of files, and the words to write instead.
+std::string wrong_number_of_files(std::size_t given, const char* usage);
 
 // Reads a whole number, or one such as 64K, 10MiB, 2g or 1T, in units of 1024. Returns "", or what
 // is wrong.

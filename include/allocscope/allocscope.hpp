@@ -1,6 +1,6 @@
 // allocscope.hpp - the everyday door: windows, counts, and what is still alive.
 //
-// Room:     root, a door (floor 10)
+// Room:     root, a door (above all floors)
 // Called:   by every translation unit that opens a window or looks at one
 // Threads:  see measure/scope.hpp
 // Memory:   none of its own

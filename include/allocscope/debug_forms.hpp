@@ -1,6 +1,6 @@
 // debug_forms.hpp - the door to debug information in forms that few programs have.
 //
-// Room:     root, a door (floor 10)
+// Room:     root, a door (above all floors)
 // Called:   by the user, in the translation unit that has the hooks
 // Threads:  see the headers behind it
 // Memory:   see the headers behind it

@@ -1,6 +1,6 @@
 // hooks.hpp - the door to memory that operator new does not see: malloc of libraries, your pools.
 //
-// Room:     root, a door (floor 10)
+// Room:     root, a door (above all floors)
 // Called:   by the translation units that attach hooks, or have such allocators
 // Threads:  see the headers behind it
 // Memory:   see the headers behind it

@@ -1,6 +1,6 @@
 // pools.hpp - the door for allocators other than operator new: they report what they hand out.
 //
-// Room:     root, a door (floor 10)
+// Room:     root, a door (above all floors)
 // Called:   by the translation units that have such allocators
 // Threads:  see the headers behind it
 // Memory:   see the headers behind it

@@ -1,6 +1,6 @@
 // report.hpp - the door to the writers: text, JSON, files for other tools, saved snapshots.
 //
-// Room:     root, a door (floor 10)
+// Room:     root, a door (above all floors)
 // Called:   by the translation units that write reports
 // Threads:  see the headers behind it
 // Memory:   see the headers behind it
@@ -31,6 +31,7 @@
 #include <allocscope/formats/speedscope_format.hpp>
 #include <allocscope/grouping/filter_stacks.hpp>
 #include <allocscope/grouping/group_by.hpp>
+#include <allocscope/measure/scope.hpp>
 #include <allocscope/report/explain_memory.hpp>
 #include <allocscope/report/json_report.hpp>
 #include <allocscope/report/merge_snapshots.hpp>

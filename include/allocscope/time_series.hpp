@@ -1,6 +1,6 @@
 // time_series.hpp - the door to windows that record over time what is alive, with marks.
 //
-// Room:     root, a door (floor 10)
+// Room:     root, a door (above all floors)
 // Called:   by the translation units that open such windows
 // Threads:  see the header behind it
 // Memory:   see the header behind it

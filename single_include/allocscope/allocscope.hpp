@@ -3539,6 +3539,7 @@ constexpr std::uint16_t at_import = 0x18;
 constexpr std::uint16_t at_comp_dir = 0x1b;
 constexpr std::uint16_t at_default_value = 0x1e;
 constexpr std::uint16_t at_abstract_origin = 0x31;
+constexpr std::uint16_t at_artificial = 0x34;
 constexpr std::uint16_t at_decl_file = 0x3a;
 constexpr std::uint16_t at_decl_line = 0x3b;
 constexpr std::uint16_t at_specification = 0x47;
@@ -3557,6 +3558,7 @@ constexpr std::uint16_t at_dwo_name = 0x76;
 constexpr std::uint16_t at_call_return_pc = 0x7d;
 constexpr std::uint16_t at_call_origin = 0x7f;
 constexpr std::uint16_t at_call_pc = 0x81;
+constexpr std::uint16_t at_defaulted = 0x8b;
 constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
 constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
@@ -19546,9 +19548,8 @@ ALLOCSCOPE_COOL_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cxxabi.h>
 
 // name_brackets.hpp - skips words, brackets and operators in demangled names.
 
@@ -19953,6 +19954,14 @@ inline bool is_own_operator_new(const function_name& name) noexcept {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cxxabi.h>
 
 // default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
@@ -21130,7 +21139,21 @@ struct entry_name {
     std::uint64_t file = 0;
     std::uint64_t line = 0;  // 0: unknown
     std::uint64_t unit = 0;  // the offset of an entry in that unit
+    // A constructor or an assignment without a body in the source: the compiler made it.
+    bool is_implicit = false;
+    bool may_be_implicit = false;  // the debug information does not say
 };
+
+// Whether a linker name may be that of a constructor or an assignment. Other functions that the
+// debug information calls artificial have lines of the user's: what initialises a file's globals,
+// the body of a coroutine.
+inline bool is_special_member(text linkage) noexcept {
+    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE"};
+    for (const text kind : kinds) {
+        if (linkage.contains(kind)) return true;
+    }
+    return false;
+}
 
 class entry_names {
 public:
@@ -21165,6 +21188,7 @@ private:
         std::uint64_t file = no_file;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
+        bool is_implicit = false;
     };
 
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
@@ -21194,6 +21218,10 @@ private:
                 case detail::dwarf::at_specification:
                     found.next = detail::dwarf_reference(unit.header, value);
                     break;
+                case detail::dwarf::at_artificial:
+                case detail::dwarf::at_defaulted:
+                    found.is_implicit = value.number != 0;
+                    break;
                 default:
                     break;
             }
@@ -21214,6 +21242,7 @@ private:
         text plain;
         const debug_unit* home = nullptr;
         bool has_file = true;
+        bool is_named = false;
         std::uint64_t last = entry;
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
@@ -21229,26 +21258,33 @@ private:
                 answer.unit = entry;
                 has_file = true;
             }
-            if (*found.linkage != '\0') {
+            if (*found.linkage != '\0' && !is_named) {
                 answer.linkage = texts_.keep(found.linkage);
                 answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
-                if (answer.function != answer.linkage) return answer;
+                is_named = answer.function != answer.linkage;
+                answer.may_be_implicit = is_special_member(answer.linkage);
             }
+            if (is_named && !answer.may_be_implicit) return answer;
+            answer.is_implicit = answer.is_implicit || found.is_implicit;
             if (*found.name != '\0') plain = found.name;
             home = unit;
             last = entry;
             entry = found.next;
         }
-        if (plain.empty()) return answer;
+        if (is_named || plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, last, plain, nesting);
+        const text scope = write_scope(function, *home, last, plain, nesting);
         function << plain;
+        const bool is_special = plain == "<lambda>" || plain == "operator=" ||
+                                plain == scope.substr(0, scope.find('<'));
+        answer.is_implicit = answer.is_implicit && is_special;
+        answer.may_be_implicit = is_special || scope.empty();
         answer.function = texts_.keep(function.view());
         return answer;
     }
 
-    // Writes the enclosing names, each followed by "::".
-    void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+    // Writes the enclosing names, each followed by "::". Returns the innermost.
+    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first
         std::size_t count = 0;
@@ -21272,7 +21308,8 @@ private:
             scopes[count++] = name;
             bytes += name.size();
         }
-        while (count != 0) out << scopes[--count] << "::";
+        for (std::size_t i = count; i != 0; --i) out << scopes[i - 1] << "::";
+        return count != 0 ? scopes[0] : text{};
     }
 
     debug_units& units_;
@@ -21639,6 +21676,9 @@ struct code_frame {
     // True: the only known line is the library's, and it is left out because readers would take it
     // for a line of this function.
     bool is_line_withheld = false;
+    // True: the compiler made this constructor or assignment, and its line is that of the class.
+    bool is_implicit = false;
+    bool may_be_implicit = false;
 };
 
 // A line and column of a source file.
@@ -23624,6 +23664,7 @@ private:
                 frame.is_line_withheld = true;
             }
             name_outermost(frame, entry_name{}, symbol);
+            frame.may_be_implicit = is_special_member(symbol.linkage);
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
@@ -23633,6 +23674,7 @@ private:
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);
         find_line(frame, source, 0, name);
+        set_kind(frame, name);
         name_outermost(frame, name, symbol);
         add_frame(location, frame);
     }
@@ -23659,6 +23701,7 @@ private:
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
             find_line(frame, source, i, name);
+            set_kind(frame, name);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
@@ -23701,6 +23744,14 @@ private:
         if (name.line == 0) return;
         frame.file = file_of(name, source);
         frame.line = as_line(name.line);
+    }
+
+    // A member's initialiser has a line of its own in the constructor that the compiler made, with
+    // clang++. g++ does not say where such a constructor is declared.
+    static void set_kind(code_frame& frame, const entry_name& name) {
+        frame.may_be_implicit = name.may_be_implicit;
+        frame.is_implicit =
+            name.is_implicit && (name.line == 0 || frame.line == as_line(name.line));
     }
 
     // The file in which a function is declared.
@@ -29868,6 +29919,43 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
 
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
 // module_rule.hpp - finds the frame that gives a row its place: all rules, in their order.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -29927,6 +30015,8 @@ struct asked_stack {
     const list<frame_owner>& owners;
     const frame_rule& rule;
     known_frames& known;
+    source_cache& sources;
+    std::size_t asking_frame;  // see types/type_ladder.hpp
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
@@ -29961,7 +30051,10 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (stack.owners[i].kind != module_kind::user) continue;
         if (stack.owners[i].is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
-        if (!stack.is_in_library(i, own)) return i;
+        if (stack.is_in_library(i, own)) continue;
+        // What a constructor asks for itself is a `new` in the initialiser of a member.
+        if (i == stack.asking_frame) return i;
+        if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
     }
     return stack.frames.size();
 }
@@ -30281,9 +30374,9 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
         stack.asking_frame = static_cast<std::uint16_t>(asking);
+        find_place(stack, frames, owners, rule);
         text coroutine;
         if (asking < frames.size()) {
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
@@ -30536,7 +30629,8 @@ private:
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
         for (const met_address* owner : owners) modules.push_back(owner->owner);
-        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        const symbolize::asked_stack asked{scratch_,      frames,   modules,           rule,
+                                           known_frames_, sources_, stack.asking_frame};
         const std::size_t maker = symbolize::maker_frame(asked);
         stack.maker_frame = static_cast<std::uint16_t>(maker);
         stack.user_frame = static_cast<std::uint16_t>(
@@ -41843,8 +41937,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Vv+tqII/Zp7DW+dcymfaYB+dF5Gjbe5KNm8stBennXM=';
-style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
+script-src 'sha256-Pc9XH+59k6ts032dL56zNJCLuT1ykmDpnSIJgvRFY+c=';
+style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -41917,12 +42011,12 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
-direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
-var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
-td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
-tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right; padding: 0
-5px; border-radius: 3px; background-repeat: no-repeat; background-image:
+min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function,
+td.scoped { direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi,
+.outer { color: var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width:
+84px; } #memory td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; }
+#memory tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right;
+padding: 0 5px; border-radius: 3px; background-repeat: no-repeat; background-image:
 linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down { color: var(--down); }
 .pager { display: flex; gap: 12px; align-items: center; justify-content: flex-end; margin-top:
 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw); padding: 9px 12px;
@@ -43383,9 +43477,9 @@ let length = Math.floor(text.length * room / width); while (length > 1) {
 const cut = text.slice(0, length).trimEnd() + '\u2026';
 const cut_width = paint.measureText(cut).width;
 if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
-return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+return {text: '', width: 0}; } function fitting_name(paint, name, room, is_type) {
 if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
-const names = shorter_names(name);
+const names = shorter_names(name, is_type ? end_of_scopes(name) : name.length);
 const fits = names.find((each) => width_of(paint, each) <= room);
 return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
 const tip = by_id('tip'); function element(name, text, kind) {
@@ -43425,8 +43519,8 @@ const is_lost = state.found !== null && !(state.found_weight[box] > 0);
 paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
 paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
 if (width > 32) { paint.fillStyle = colors.text;
-const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
-const name = fit(paint, box_name(box), width - 10);
+const is_type = box !== 0 && state.tree.key[box] < 0;
+const name = fitting_name(paint, box_name(box), width - 10, is_type);
 paint.fillText(name.text, left + 5, top + row_height / 2);
 draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
 if (width >= 2) chart.boxes.push({box, left, top, width}); }
@@ -43646,8 +43740,9 @@ i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
 const end = after_brackets(name, i); made += name.slice(i, end); i = end;
 } else if (c === ' ' && name[i + 1] === '[') { break; } else {
 made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
-return made === '' ? name : made; } function shorter_names(name) { const names = [name];
-for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+return made === '' ? name : made; } const end_of_scopes = (type) => (type + ' ').search(/[<( ]/);
+function shorter_names(name, end) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0 && at < end; at = name.indexOf('::', at + 2)) {
 if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
@@ -44008,9 +44103,10 @@ document.addEventListener('keydown', on_key); } function begins_with_library() {
 for (let s = 0; s < stack_count; ++s) {
 const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
 if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
-function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
-start_chart(); start_places(); start_types(); start_timeline(); write_memory(); show_theme();
-if (begins_with_library()) { state.with_library = true;
+function start() { by_id('page').hidden = false;
+by_id('tools').hidden = by_id('columns').hidden = stack_count === 0; make_colors(); write_head();
+start_tools(); start_chart(); start_places(); start_types(); start_timeline(); write_memory();
+show_theme(); if (begins_with_library()) { state.with_library = true;
 by_id('library').setAttribute('aria-pressed', true); }
 state.tree = tree_for(state.is_inverted, state.with_library);
 const first = [0, 2].find((m) => whole[m] !== 0 && (m < 2 || data.has_stacks));
@@ -44019,6 +44115,7 @@ const redraw = () => requestAnimationFrame(draw_all); window.addEventListener('r
 dark_scheme.addEventListener('change', redraw); window.addEventListener('beforeprint', () => {
 is_printing = true; draw_all(); }); window.addEventListener('afterprint', () => {
 is_printing = false; draw_all(); }); } window.allocscope_page = {
+shorter_types: (name) => shorter_names(name, end_of_scopes(name)),
 boxes: () => chart.boxes.map((drawn) => ({
 name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
@@ -44118,8 +44215,9 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
-inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+cell.title = column.title === undefined ? text : column.title(p);
+if (text.includes('::') && end_of_scopes(text) === text.length) cell.classList.add('scoped');
+const inner = element('bdi'); inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
 const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
@@ -44186,14 +44284,15 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
 } cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
-treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
+treemap.cells = cells; treemap.canvas.hidden = cells.length === 0; treemap.selected = 0;
+treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
 : is_difference ? color_of_change(cell.value, cell.weight)
 : color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
 if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
-const name = fitting(paint, cell_name(cell), wide - 12);
+const name = fitting_name(paint, cell_name(cell), wide - 12, true);
 paint.fillText(name.text, cell.left + 6, cell.top + 12);
 const amount = shown(state.metric, cell.value);
 if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;
@@ -46950,6 +47049,30 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+// text_function.hpp - writes a function into columns that may be too few for its whole name.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+#define ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+inline void write_function(text_out& out, text function, std::size_t columns) {
+    if (columns_of(function) > columns) {
+        const text plain = symbolize::plain_name(
+            out.memory(), symbolize::parse_function_name(out.memory(), function));
+        if (!plain.empty()) function = plain;
+    }
+    write_middle_cut(out, function, columns);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
+
 // number_columns.hpp - the numbers of stacks in columns, each line ending with a name.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -46959,12 +47082,13 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The text after the numbers. If there is too little room, the middle of `name` is cut, but not
-// `before` and `behind`.
+// The text after the numbers. If there is too little room, `name` gives way, but not `before` and
+// `behind`.
 struct line_name {
     text before;
     text name;
     text behind;
+    bool is_function = false;
 };
 
 // What the numbers are.
@@ -47043,7 +47167,12 @@ private:
         const std::size_t kept = before + (has_behind ? behind : 0);
         const std::size_t left = room > kept + least_name ? room - kept : least_name;
         out << name.before;
-        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        const std::size_t columns = room == 0 ? whole : left;
+        if (name.is_function) {
+            write_function(out, name.name, columns);
+        } else {
+            write_middle_cut(out, name.name, columns);
+        }
         if (has_behind) out << name.behind;
         out << '\n';
     }
@@ -47170,6 +47299,10 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
+    if (groups.begin() == groups.end()) {
+        out << "there are no stacks to add up\n";
+        return;
+    }
     number_columns columns{memory,
                            {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
@@ -47192,7 +47325,10 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         text_out name{memory};
         write_printable(name, each.name.c_str());
         const std::size_t place = place_bytes(name.view(), groups.key());
-        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
+        columns.add(numbers, {name.view().substr(0, place),
+                              name.view().substr(place),
+                              {},
+                              groups.key() == group_key::function});
     }
     if (rest_count != 0) {
         text_out name{memory};
@@ -47576,7 +47712,7 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
-// If there is too little room, the middle of the function is cut first, then the directories, but
+// If there is too little room, the function gives way first, then the directories, but
 // never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
     text_out function{form.parts};
@@ -47603,7 +47739,7 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     line << at;
     const std::size_t wanted = columns_of(place.view());
     const bool has_room = wanted + least_function <= room;
-    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    write_function(line, function.view(), has_room ? room - wanted : least_function);
     if (!place.empty()) {
         line << " (";
         write_path(line, place.view(), has_room ? wanted : room - least_function);
@@ -47904,7 +48040,7 @@ private:
         write_left(out, place.view(), place_);
         if (function_ == 0) return;
         out << "  ";
-        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
+        write_function(out, each.function, form_.width == 0 ? each.function.size() : function_);
     }
 
     const snapshot::window_info& info_;
@@ -50528,7 +50664,6 @@ struct malloc_numbers {
     std::uint64_t heap_bytes = 0;    // what it has from the kernel, without `mapped_bytes`
     std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
     std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
-    std::uint64_t mapped_blocks = 0;
 };
 
 template <class Function>
@@ -50548,7 +50683,7 @@ inline bool read_jemalloc_numbers(malloc_numbers& into) noexcept {
     bytes = sizeof allocated;
     const bool is_known = ask("stats.allocated", &allocated, &bytes, nullptr, 0) == 0 &&
                           ask("stats.resident", &resident, &bytes, nullptr, 0) == 0;
-    if (is_known) into = {malloc_kind::other, resident, allocated, 0, 0};
+    if (is_known) into = {malloc_kind::other, resident, allocated, 0};
     return true;
 }
 
@@ -50562,7 +50697,7 @@ inline bool read_tcmalloc_numbers(malloc_numbers& into) noexcept {
     const bool is_known = ask("generic.heap_size", &heap) != 0 &&
                           ask("tcmalloc.pageheap_unmapped_bytes", &unmapped) != 0 &&
                           ask("generic.current_allocated_bytes", &allocated) != 0;
-    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0, 0};
+    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0};
     return true;
 }
 
@@ -50574,7 +50709,7 @@ inline malloc_numbers read_malloc_numbers() noexcept {
     const struct mallinfo2 all = ::mallinfo2();
     // All are 0 when another malloc is in use, as under a sanitizer.
     if (all.arena == 0 && all.hblkhd == 0) return known;
-    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
+    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd};
 #endif
     return known;
 }
@@ -52328,7 +52463,7 @@ private:
         write_name(name, node);
         text_out place{memory_};
         write_place(place, node);
-        columns_.add(node.inclusive, {indent.view(), name.view(), place.view()});
+        columns_.add(node.inclusive, {indent.view(), name.view(), place.view(), true});
         list<const call_node*> shown{memory_};
         for (const call_node& child : tree_.children_of(node)) {
             if (is_shown_[child.number]) shown.push_back(&child);

@@ -3,8 +3,8 @@
 Compilers x language versions x the options that take language features away x standard libraries.
 Besides the two usual compilers these are the oldest and the newest ones that Debian 12 has, each
 where it is installed. One program of each standard library is also run. Of the language versions
-the oldest and the newest are tried; the one between them, in which the presets clang and noframe
-build every program, is tried in a soak.
+the oldest and the newest are tried, each with one of the standard libraries; the one between them,
+in which the presets clang and noframe build every program, and all pairs are tried in a soak.
 """
 import itertools
 import os
@@ -148,12 +148,19 @@ def check_module(tools, compiler):
         expect_in("1 inside, 1 alive, shown\n", run([program]).stdout)
 
 
+def versions_with(libraries):
+    """Each language version with one standard library in turn; in a soak with each."""
+    if IS_SOAK:
+        return list(itertools.product(STANDARDS, libraries))
+    return list(zip(STANDARDS, itertools.cycle(reversed(libraries))))
+
+
 def main():
     tools = bench()
     cases = []
     for compiler in filter(shutil.which, OTHER_COMPILERS):
         libraries = [[]] + [flags for flags in [unpacked_libcxx(compiler)] if flags]
-        for standard, flags in itertools.product(STANDARDS, libraries):
+        for standard, flags in versions_with(libraries):
             cases.append((f"{compiler} {standard}{' with libc++' if flags else ''}",
                           lambda c=compiler, s=standard, f=flags: check_program(tools, c, s, f)))
         if compiler in WITH_MODULES:
@@ -170,7 +177,8 @@ def main():
             cases.append((f"{compiler} -Weverything",
                           lambda c=compiler: check_everything(tools, c)))
             if tools.can_link(compiler, *LIBCXX):
-                combinations += [(standard, LIBCXX) for standard in STANDARDS]
+                tried = STANDARDS if IS_SOAK else STANDARDS[:1]
+                combinations += [(standard, LIBCXX) for standard in tried]
         else:
             cases.append((f"{compiler} with _FORTIFY_SOURCE and -Wnull-dereference",
                           lambda c=compiler: check_fortified(tools, c)))

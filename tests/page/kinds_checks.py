@@ -148,9 +148,18 @@ def memory(page, folder):
     quiet(page)
 
 
+def is_hidden(page, name):
+    """Whether nobody sees the element, because it or what it stands in is hidden."""
+    return page.run(f"document.getElementById('{name}').getClientRects().length === 0")
+
+
 def nothing_to_show(page, folder):
+    opened(page, folder, "by_hand")
+    assert not any(is_hidden(page, name) for name in ("tools", "places", "types"))
     opened(page, folder, "empty")
     assert page.text("#chart_note") == "Nothing is alive."
+    # A table without rows, an empty treemap and their buttons say nothing.
+    assert all(is_hidden(page, name) for name in ("tools", "places", "types"))
     opened(page, folder, "counters")
     assert page.text("#chart_note").startswith("This window only counted")
     assert page.texts(".total .small")[0] == "50 objects"
@@ -161,6 +170,14 @@ def nothing_to_show(page, folder):
     for key in "234il":
         page.press(key)
     page.press("i")
+    opened(page, folder, "by_hand")
+    page.press("/")
+    page.type("no name is like this")
+    page.run("new Promise((done) => setTimeout(done, 100))")
+    assert page.text("#types_text") == "none" and is_hidden(page, "types")
+    assert not is_hidden(page, "tools") and not is_hidden(page, "places")
+    page.press("Escape")
+    assert not is_hidden(page, "types")
     quiet(page)
 
 

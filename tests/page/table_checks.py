@@ -1,6 +1,6 @@
 """The table of places: its numbers against those of the JSON, and whose code it shows."""
 
-from page_view import box, boxes, number, opened, rows
+from page_view import box, boxes, number, opened, quiet, rows
 
 
 def numbers_are_those_of_the_json(page, folder, name):
@@ -107,4 +107,19 @@ def filtered(page, folder):
     assert page.text("#notes") == "", page.text("#notes")
 
 
-CHECKS = [library_of_the_user, folders_of_the_user, table, filtered]
+def types_lose_their_scopes(page, folder):
+    """Where there is little room, a type loses the scopes around it, never a part of its name."""
+    def shorter(name):
+        return page.run(f"allocscope_page.shorter_types('{name}')")
+    opened(page, folder, "by_hand")
+    assert shorter("app::net::node") == ["app::net::node", "net::node", "node"]
+    assert shorter("std::pair<const std::string, a::b>") == \
+        ["std::pair<const std::string, a::b>", "pair<const std::string, a::b>"]
+    for name in ("int", "unsigned char", "begins with app::node"):
+        assert shorter(name) == [name], name
+    cut_at_the_left = page.texts("#places td.type.scoped")
+    assert "app::node" in cut_at_the_left and "int" not in cut_at_the_left, cut_at_the_left
+    quiet(page)
+
+
+CHECKS = [library_of_the_user, folders_of_the_user, table, filtered, types_lose_their_scopes]

@@ -185,8 +185,9 @@ def refuses_bad_input(folder):
     other = baselines(folder / "other.tsv", b={"allocations": 1})
     done = subprocess.run([PROGRAM, "compare", good, other], capture_output=True, text=True)
     assert done.returncode == 2 and "no name in common" in done.stderr, done
-    for words, message in (([], "two files are needed, OLD and NEW, not 0"), ([good], "not 1"),
-                           ([good, good, good], "not 3"), (["--frob", good, good], "--frob"),
+    for words, message in (([], "0 files were given; write: allocscope compare"),
+                           ([good], "1 file was"),
+                           ([good, good, good], "3 files were"), (["--frob", good, good], "--frob"),
                            (["--tolerance"], "--tolerance needs a value"),
                            *((["--tolerance", value, good, good], f"is \"{value}\"; it must be")
                              for value in ("-1", "", "%", "x", "5x", "0x5", "nan", "inf",

@@ -20,7 +20,7 @@ def converts(show, folder, old):
     assert report["totals"]["live_bytes"] == 6000, report["totals"]
     assert sum(row["bytes_allocated"] for row in report["rows"] + report["freed_rows"]) == 76000
     assert "its ending must be .txt, " in show("convert", old, folder / "heap.foo", code=2)
-    assert "two files are needed" in show("convert", old, code=2)
+    assert "1 file was given; write: allocscope convert " in show("convert", old, code=2)
     assert "is not a saved snapshot" in show("convert", written, saved, code=2)
 
 

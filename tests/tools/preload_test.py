@@ -4,7 +4,6 @@ The preload library by itself: what it needs, what it defines, how it hands over
 what it does before the loader has made it ready.
 """
 import os
-import pathlib
 import re
 import shutil
 import subprocess

@@ -58,6 +58,7 @@ def says_what_is_wrong(program):
     refuses(["--output", "--", program], "--output needs a value")
     refuses(["--sample-bytes", "--", program], "--sample-bytes needs a value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
+    refuses(["--help=3", program], '--help takes no value; leave "=3" out')
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     for record in ("sampled", "counters"):
         refuses(["--details", "--record", record, program], "--details needs every allocation")
@@ -72,6 +73,7 @@ def says_what_is_wrong(program):
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
             ALLOCSCOPE_RECORD="all")
     refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
+    refuses(["--output", "-", program], '--output is "-"', "/dev/stdout")
     refuses(["--output", "/tmp", "--format", "text", program], '"/tmp", which is a folder')
     for path, sign in (("%q.txt", "%q"), ("100%.txt", "%."), ("%%%.txt", "%."), ("heap%", "%")):
         refuses(["--output", path, program], f'"{path}"', f'"{sign}" stands for nothing', "%% for")

@@ -46,6 +46,8 @@ def shows_groups(show, old):
     assert "make_large" in only and "make_node" not in only, only
     assert "no row matches the request" in show("show", "--only", "nobody", old)
     assert "no row matches" in show("show", "--module", "libnowhere", old)
+    assert show("show", "--by", "type", "--only", "nobody", old) == \
+        "there are no stacks to add up\n"
 
 
 def shows_trees(show, old):
@@ -159,15 +161,17 @@ def says_what_could_name_rows(recorder, show, folder, known):
 
 
 def refuses(show, folder, old):
-    assert "0 files were given" in show("show", code=2)
-    assert "3 files were given" in show("diff", old, old, old, code=2)
+    assert "0 files were given; write: allocscope show [options] FILE..." in show("show", code=2)
+    assert "3 files were given; write: allocscope diff " in show("diff", old, old, old, code=2)
+    assert "write: allocscope histogram " in show("histogram", code=2)
+    assert "--help takes no value" in show("show", "--help=3", old, code=2)
     assert 'there is no option "--bye"' in show("show", "--bye", old, code=2)
     assert '--by is "color"; it must be place, type' in show("show", "--by", "color", old, code=2)
     assert '--rows is "-1"; it must be a whole number' in show("show", "--rows=-1", old, code=2)
     assert '--min-bytes is "5TB"; it must be a whole number, such as 4096, 64K, 10MiB' in \
         show("show", "--min-bytes", "5TB", old, code=2)
     for beyond in ("16777216T", "18446744073709551616"):
-        assert "it must be a whole number" in show("show", "--min-bytes", beyond, old, code=2)
+        assert "it must be less than 2^64" in show("show", "--min-bytes", beyond, old, code=2)
     assert "--rows needs a value" in show("show", old, "--rows", code=2)
     for option in (["--tree"], ["--callers"], ["--frames", "2"]):
         assert "a histogram has no trees" in show("histogram", *option, old, code=2)

@@ -338,6 +338,7 @@ function begins_with_library() {
 
 function start() {
   by_id('page').hidden = false;
+  by_id('tools').hidden = by_id('columns').hidden = stack_count === 0;
   make_colors();
   write_head();
   start_tools();
@@ -370,6 +371,7 @@ function start() {
 
 // For scripts that inspect the page: what is drawn where, with its numbers.
 window.allocscope_page = {
+  shorter_types: (name) => shorter_names(name, end_of_scopes(name)),
   boxes: () => chart.boxes.map((drawn) => ({
     name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
     value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],

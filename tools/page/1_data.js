@@ -229,10 +229,14 @@ function short_function(name) {
   return made === '' ? name : made;
 }
 
-// The name, then the name without its outermost scope, and so on.
-function shorter_names(name) {
+// Where the scopes around a type end: those of its template arguments say nothing about it, and
+// what follows a blank is another name, as in "begins with app::widget".
+const end_of_scopes = (type) => (type + ' ').search(/[<( ]/);
+
+// The name, then the name without its outermost scope, and so on; only scopes before `end` count.
+function shorter_names(name, end) {
   const names = [name];
-  for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+  for (let at = name.indexOf('::'); at >= 0 && at < end; at = name.indexOf('::', at + 2)) {
     if (at + 2 < name.length) names.push(name.slice(at + 2));
   }
   return names;

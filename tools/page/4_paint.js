@@ -127,9 +127,9 @@ function fitting(paint, text, room) {
 }
 
 // If a name is too long, its outer scopes are removed first, and then its end is cut.
-function fitting_name(paint, name, room) {
+function fitting_name(paint, name, room, is_type) {
   if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
-  const names = shorter_names(name);
+  const names = shorter_names(name, is_type ? end_of_scopes(name) : name.length);
   const fits = names.find((each) => width_of(paint, each) <= room);
   return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room);
 }

@@ -54,8 +54,7 @@ function draw_box(paint, box, left, top, width, is_above) {
   if (width > 32) {
     paint.fillStyle = colors.text;
     const is_type = box !== 0 && state.tree.key[box] < 0;
-    const fit = is_type ? fitting : fitting_name;
-    const name = fit(paint, box_name(box), width - 10);
+    const name = fitting_name(paint, box_name(box), width - 10, is_type);
     paint.fillText(name.text, left + 5, top + row_height / 2);
     draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2);
   }

@@ -127,8 +127,9 @@ function row_of_place(p) {
     const text = column.text(p);
     const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
     cell.title = column.title === undefined ? text : column.title(p);
-    // If a place or function is too long, its beginning is cut: such a cell is written from the
-    // right.
+    // If a place, a function or a type without template arguments is too long, its beginning is
+    // cut: such a cell is written from the right.
+    if (text.includes('::') && end_of_scopes(text) === text.length) cell.classList.add('scoped');
     const inner = element('bdi');
     inner.dir = 'ltr';
     const begin = begin_of_own(text, column.between);

@@ -69,6 +69,7 @@ function count_types(is_in) {
     cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight);
   }
   treemap.cells = cells;
+  treemap.canvas.hidden = cells.length === 0;
   treemap.selected = 0;
   treemap.hovered = -1;
 }
@@ -84,7 +85,7 @@ function draw_cell(paint, cell, number) {
   paint.fillRect(cell.left, cell.top, wide, high);
   if (wide > 34 && high > 18) {
     paint.fillStyle = colors.text;
-    const name = fitting(paint, cell_name(cell), wide - 12);
+    const name = fitting_name(paint, cell_name(cell), wide - 12, true);
     paint.fillText(name.text, cell.left + 6, cell.top + 12);
     const amount = shown(state.metric, cell.value);
     if (high > 36 && width_of(paint, amount) <= wide - 12) {

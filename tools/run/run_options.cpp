@@ -124,6 +124,7 @@ std::string unknown_sign(const std::string& path) {
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
     if (text.empty()) return "--output is empty; it must be a path";
+    if (text == "-") return "--output is \"-\"; write /dev/stdout, or ./- for a file of that name";
     if (const std::string sign = unknown_sign(text); !sign.empty()) {
         return "--output is \"" + text + "\", and \"" + sign +
                "\" stands for nothing; write %p for the number of the process, %n for the name of"
@@ -372,17 +373,15 @@ private:
         const std::size_t equals = word.find('=');
         const option* wanted = find_option(word.substr(0, equals));
         if (wanted == nullptr) {
-            problem_ = "there is no option \"" + word.substr(0, equals) +
-                       "\"; allocscope run --help lists them";
+            problem_ = unknown_option("run", word);
         } else if (!wanted->has_value && equals != std::string::npos) {
-            problem_ = word.substr(0, equals) + " takes no value; leave \"" + word.substr(equals) +
-                       "\" out";
+            problem_ = needless_value(word);
         } else if (!wanted->has_value) {
             take(*wanted, "1");
         } else if (equals != std::string::npos) {
             take(*wanted, word.substr(equals + 1));
         } else if (at_ + 1 == words_.size() || words_[at_ + 1] == "--") {
-            problem_ = word + " needs a value; allocscope run --help says which";
+            problem_ = missing_value("run", word);
         } else {
             take(*wanted, words_[++at_]);
         }

@@ -1,5 +1,4 @@
 // allocscope show FILE, allocscope diff OLD NEW, allocscope histogram FILE [NEW]
-#include "../counted.hpp"
 #include "../option_words.hpp"
 #include "../verbs.hpp"
 #include "show_request.hpp"
@@ -48,13 +47,13 @@ int print_help(const char* first, bool is_histogram = false) {
 
 // Reads the words and loads the files that they name. Returns false after it has printed what is
 // wrong.
-bool has_loaded(const char* verb, const arguments& words, std::size_t least_files,
-                std::size_t most_files, show_request& asked, shown_snapshot& shown) {
+bool has_loaded(const char* verb, const char* usage, const arguments& words,
+                std::size_t least_files, std::size_t most_files, show_request& asked,
+                shown_snapshot& shown) {
     asked.is_difference = most_files == 2;
     std::string error = read_show_request(verb, words, asked);
     if (error.empty() && (asked.files.size() < least_files || asked.files.size() > most_files)) {
-        error = counted(asked.files.size(), "file was", "files were") + " given; allocscope " +
-                verb + " --help says which it needs";
+        error = wrong_number_of_files(asked.files.size(), usage);
     }
     if (error.empty()) error = load_what_is_shown(asked, shown);
     if (!error.empty()) refuse(verb, error);
@@ -99,7 +98,8 @@ int show(const arguments& words) {
     show_request asked;
     shown_snapshot shown;
     constexpr std::size_t any_number = static_cast<std::size_t>(-1);
-    if (!has_loaded("show", words, 1, any_number, asked, shown)) return exit_bad_input;
+    if (!has_loaded("show", "show [options] FILE...", words, 1, any_number, asked, shown))
+        return exit_bad_input;
     return print_shown("show", asked, shown);
 }
 
@@ -113,7 +113,8 @@ int diff(const arguments& words) {
     }
     show_request asked;
     shown_snapshot shown;
-    if (!has_loaded("diff", words, 2, 2, asked, shown)) return exit_bad_input;
+    if (!has_loaded("diff", "diff [options] OLD NEW", words, 2, 2, asked, shown))
+        return exit_bad_input;
     return print_shown("diff", asked, shown);
 }
 
@@ -134,7 +135,8 @@ int histogram(const arguments& words) {
     asked.as = shown_as::groups;
     asked.key = allocscope::group_key::type;
     shown_snapshot loaded;
-    if (!has_loaded("histogram", words, 1, 2, asked, loaded)) return exit_bad_input;
+    if (!has_loaded("histogram", "histogram [options] FILE [NEW]", words, 1, 2, asked, loaded))
+        return exit_bad_input;
     if (!loaded.of.stacks().are_known()) {
         return refuse("histogram",
                       asked.files[0] + " has no types: its window recorded counters only");

@@ -14,7 +14,7 @@ def room_line_of(path):
     room, name = room_of(path), path.rsplit("/", 1)[1]
     if room == "root":
         return ("// Room:     root (floor 0), malloc-safe" if name in SHARED
-                else "// Room:     root, a door (floor 10)")
+                else "// Room:     root, a door (above all floors)")
     if room not in ROOMS:
         return None
     floor, inside, _ = ROOMS[room]

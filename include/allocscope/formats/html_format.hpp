@@ -17,7 +17,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/grouping/stack_source.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/page/page_writer.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_flow.hpp>

@@ -67,9 +67,9 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
         stack.asking_frame = static_cast<std::uint16_t>(asking);
+        find_place(stack, frames, owners, rule);
         text coroutine;
         if (asking < frames.size()) {
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
@@ -322,7 +322,8 @@ private:
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
         for (const met_address* owner : owners) modules.push_back(owner->owner);
-        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        const symbolize::asked_stack asked{scratch_,      frames,   modules,           rule,
+                                           known_frames_, sources_, stack.asking_frame};
         const std::size_t maker = symbolize::maker_frame(asked);
         stack.maker_frame = static_cast<std::uint16_t>(maker);
         stack.user_frame = static_cast<std::uint16_t>(

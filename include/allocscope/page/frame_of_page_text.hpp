@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Vv+tqII/Zp7DW+dcymfaYB+dF5Gjbe5KNm8stBennXM=';
-style-src 'sha256-w2KQPA0f6qZUZXZ3KVxH9MJc7nna2Vm4898GIPziUTM=';
+script-src 'sha256-Pc9XH+59k6ts032dL56zNJCLuT1ykmDpnSIJgvRFY+c=';
+style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -94,12 +94,12 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
-direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
-var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
-td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
-tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right; padding: 0
-5px; border-radius: 3px; background-repeat: no-repeat; background-image:
+min-width: 20ch; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function,
+td.scoped { direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi,
+.outer { color: var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width:
+84px; } #memory td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; }
+#memory tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right;
+padding: 0 5px; border-radius: 3px; background-repeat: no-repeat; background-image:
 linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down { color: var(--down); }
 .pager { display: flex; gap: 12px; align-items: center; justify-content: flex-end; margin-top:
 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw); padding: 9px 12px;

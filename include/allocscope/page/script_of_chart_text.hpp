@@ -70,9 +70,9 @@ let length = Math.floor(text.length * room / width); while (length > 1) {
 const cut = text.slice(0, length).trimEnd() + '\u2026';
 const cut_width = paint.measureText(cut).width;
 if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
-return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+return {text: '', width: 0}; } function fitting_name(paint, name, room, is_type) {
 if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
-const names = shorter_names(name);
+const names = shorter_names(name, is_type ? end_of_scopes(name) : name.length);
 const fits = names.find((each) => width_of(paint, each) <= room);
 return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
 const tip = by_id('tip'); function element(name, text, kind) {
@@ -112,8 +112,8 @@ const is_lost = state.found !== null && !(state.found_weight[box] > 0);
 paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
 paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
 if (width > 32) { paint.fillStyle = colors.text;
-const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
-const name = fit(paint, box_name(box), width - 10);
+const is_type = box !== 0 && state.tree.key[box] < 0;
+const name = fitting_name(paint, box_name(box), width - 10, is_type);
 paint.fillText(name.text, left + 5, top + row_height / 2);
 draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
 if (width >= 2) chart.boxes.push({box, left, top, width}); }

@@ -117,8 +117,9 @@ i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
 const end = after_brackets(name, i); made += name.slice(i, end); i = end;
 } else if (c === ' ' && name[i + 1] === '[') { break; } else {
 made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
-return made === '' ? name : made; } function shorter_names(name) { const names = [name];
-for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+return made === '' ? name : made; } const end_of_scopes = (type) => (type + ' ').search(/[<( ]/);
+function shorter_names(name, end) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0 && at < end; at = name.indexOf('::', at + 2)) {
 if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;

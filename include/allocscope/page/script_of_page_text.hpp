@@ -243,9 +243,10 @@ document.addEventListener('keydown', on_key); } function begins_with_library() {
 for (let s = 0; s < stack_count; ++s) {
 const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
 if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
-function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
-start_chart(); start_places(); start_types(); start_timeline(); write_memory(); show_theme();
-if (begins_with_library()) { state.with_library = true;
+function start() { by_id('page').hidden = false;
+by_id('tools').hidden = by_id('columns').hidden = stack_count === 0; make_colors(); write_head();
+start_tools(); start_chart(); start_places(); start_types(); start_timeline(); write_memory();
+show_theme(); if (begins_with_library()) { state.with_library = true;
 by_id('library').setAttribute('aria-pressed', true); }
 state.tree = tree_for(state.is_inverted, state.with_library);
 const first = [0, 2].find((m) => whole[m] !== 0 && (m < 2 || data.has_stacks));
@@ -254,6 +255,7 @@ const redraw = () => requestAnimationFrame(draw_all); window.addEventListener('r
 dark_scheme.addEventListener('change', redraw); window.addEventListener('beforeprint', () => {
 is_printing = true; draw_all(); }); window.addEventListener('afterprint', () => {
 is_printing = false; draw_all(); }); } window.allocscope_page = {
+shorter_types: (name) => shorter_names(name, end_of_scopes(name)),
 boxes: () => chart.boxes.map((drawn) => ({
 name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
 value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],

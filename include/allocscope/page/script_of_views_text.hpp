@@ -75,8 +75,9 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
-inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+cell.title = column.title === undefined ? text : column.title(p);
+if (text.includes('::') && end_of_scopes(text) === text.length) cell.classList.add('scoped');
+const inner = element('bdi'); inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
 const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
@@ -143,14 +144,15 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
 } cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
-treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
+treemap.cells = cells; treemap.canvas.hidden = cells.length === 0; treemap.selected = 0;
+treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
 : is_difference ? color_of_change(cell.value, cell.weight)
 : color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
 if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
-const name = fitting(paint, cell_name(cell), wide - 12);
+const name = fitting_name(paint, cell_name(cell), wide - 12, true);
 paint.fillText(name.text, cell.left + 6, cell.top + 12);
 const amount = shown(state.metric, cell.value);
 if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;

@@ -30,7 +30,6 @@ struct malloc_numbers {
     std::uint64_t heap_bytes = 0;    // what it has from the kernel, without `mapped_bytes`
     std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
     std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
-    std::uint64_t mapped_blocks = 0;
 };
 
 template <class Function>
@@ -50,7 +49,7 @@ inline bool read_jemalloc_numbers(malloc_numbers& into) noexcept {
     bytes = sizeof allocated;
     const bool is_known = ask("stats.allocated", &allocated, &bytes, nullptr, 0) == 0 &&
                           ask("stats.resident", &resident, &bytes, nullptr, 0) == 0;
-    if (is_known) into = {malloc_kind::other, resident, allocated, 0, 0};
+    if (is_known) into = {malloc_kind::other, resident, allocated, 0};
     return true;
 }
 
@@ -64,7 +63,7 @@ inline bool read_tcmalloc_numbers(malloc_numbers& into) noexcept {
     const bool is_known = ask("generic.heap_size", &heap) != 0 &&
                           ask("tcmalloc.pageheap_unmapped_bytes", &unmapped) != 0 &&
                           ask("generic.current_allocated_bytes", &allocated) != 0;
-    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0, 0};
+    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0};
     return true;
 }
 
@@ -76,7 +75,7 @@ inline malloc_numbers read_malloc_numbers() noexcept {
     const struct mallinfo2 all = ::mallinfo2();
     // All are 0 when another malloc is in use, as under a sanitizer.
     if (all.arena == 0 && all.hblkhd == 0) return known;
-    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
+    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd};
 #endif
     return known;
 }

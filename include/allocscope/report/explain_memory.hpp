@@ -18,7 +18,7 @@
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/platform/malloc_numbers.hpp>
 #include <allocscope/platform/memory_look.hpp>
 #include <allocscope/platform/resident_memory.hpp>

@@ -27,6 +27,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/text_columns.hpp>
+#include <allocscope/report/text_function.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 
 #include <cstddef>  // size_t
@@ -36,12 +37,13 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The text after the numbers. If there is too little room, the middle of `name` is cut, but not
-// `before` and `behind`.
+// The text after the numbers. If there is too little room, `name` gives way, but not `before` and
+// `behind`.
 struct line_name {
     text before;
     text name;
     text behind;
+    bool is_function = false;
 };
 
 // What the numbers are.
@@ -120,7 +122,12 @@ private:
         const std::size_t kept = before + (has_behind ? behind : 0);
         const std::size_t left = room > kept + least_name ? room - kept : least_name;
         out << name.before;
-        write_middle_cut(out, name.name, room == 0 ? whole : left);
+        const std::size_t columns = room == 0 ? whole : left;
+        if (name.is_function) {
+            write_function(out, name.name, columns);
+        } else {
+            write_middle_cut(out, name.name, columns);
+        }
         if (has_behind) out << name.behind;
         out << '\n';
     }

@@ -17,6 +17,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/text_columns.hpp>
+#include <allocscope/report/text_function.hpp>
 #include <allocscope/report/text_head.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
@@ -42,7 +43,7 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
-// If there is too little room, the middle of the function is cut first, then the directories, but
+// If there is too little room, the function gives way first, then the directories, but
 // never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
     text_out function{form.parts};
@@ -69,7 +70,7 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     line << at;
     const std::size_t wanted = columns_of(place.view());
     const bool has_room = wanted + least_function <= room;
-    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    write_function(line, function.view(), has_room ? room - wanted : least_function);
     if (!place.empty()) {
         line << " (";
         write_path(line, place.view(), has_room ? wanted : room - least_function);

@@ -20,7 +20,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/group_by.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -70,6 +70,10 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
+    if (groups.begin() == groups.end()) {
+        out << "there are no stacks to add up\n";
+        return;
+    }
     number_columns columns{memory,
                            {groups.is_difference(), groups.is_sampled(), groups.has_details()},
                            name_of(groups.key())};
@@ -92,7 +96,10 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         text_out name{memory};
         write_printable(name, each.name.c_str());
         const std::size_t place = place_bytes(name.view(), groups.key());
-        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
+        columns.add(numbers, {name.view().substr(0, place),
+                              name.view().substr(place),
+                              {},
+                              groups.key() == group_key::function});
     }
     if (rest_count != 0) {
         text_out name{memory};

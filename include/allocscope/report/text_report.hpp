@@ -22,7 +22,7 @@
 #define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/piece_target.hpp>

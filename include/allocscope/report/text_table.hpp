@@ -33,6 +33,7 @@
 #include <allocscope/report/report_rows.hpp>
 #include <allocscope/report/text_columns.hpp>
 #include <allocscope/report/text_frames.hpp>
+#include <allocscope/report/text_function.hpp>
 #include <allocscope/report/text_head.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/snapshot/few_samples.hpp>
@@ -302,7 +303,7 @@ private:
         write_left(out, place.view(), place_);
         if (function_ == 0) return;
         out << "  ";
-        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
+        write_function(out, each.function, form_.width == 0 ? each.function.size() : function_);
     }
 
     const snapshot::window_info& info_;

@@ -25,7 +25,7 @@
 #include <allocscope/grouping/group_by.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -114,7 +114,7 @@ private:
         write_name(name, node);
         text_out place{memory_};
         write_place(place, node);
-        columns_.add(node.inclusive, {indent.view(), name.view(), place.view()});
+        columns_.add(node.inclusive, {indent.view(), name.view(), place.view(), true});
         list<const call_node*> shown{memory_};
         for (const call_node& child : tree_.children_of(node)) {
             if (is_shown_[child.number]) shown.push_back(&child);

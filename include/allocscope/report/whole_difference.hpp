@@ -34,7 +34,7 @@
 #include <allocscope/grouping/sourced_snapshot.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/subtracted_stacks.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -19,7 +19,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_source.hpp>
-#include <allocscope/measure/scope.hpp>
+#include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>

@@ -35,9 +35,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // Differs between versions whose segments have different layouts.
-constexpr std::uint64_t recording_layout = (std::uint64_t{ALLOCSCOPE_ABI_VERSION} << 48U) ^
-                                           (sizeof(process_state) << 20U) ^
-                                           (sizeof(met_modules) << 4U) ^ sizeof(thread_state);
+constexpr std::uint64_t recording_layout =
+    (std::uint64_t{ALLOCSCOPE_ABI_VERSION} << 48U) ^ (sizeof(memory_look) << 40U) ^
+    (sizeof(process_state) << 20U) ^ (sizeof(met_modules) << 4U) ^ sizeof(thread_state);
 
 constexpr std::uint64_t recording_magic = 0x6564726f6365722eU;
 

@@ -430,6 +430,7 @@ private:
                 frame.is_line_withheld = true;
             }
             name_outermost(frame, entry_name{}, symbol);
+            frame.may_be_implicit = is_special_member(symbol.linkage);
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
@@ -439,6 +440,7 @@ private:
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);
         find_line(frame, source, 0, name);
+        set_kind(frame, name);
         name_outermost(frame, name, symbol);
         add_frame(location, frame);
     }
@@ -465,6 +467,7 @@ private:
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
             find_line(frame, source, i, name);
+            set_kind(frame, name);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
@@ -507,6 +510,14 @@ private:
         if (name.line == 0) return;
         frame.file = file_of(name, source);
         frame.line = as_line(name.line);
+    }
+
+    // A member's initialiser has a line of its own in the constructor that the compiler made, with
+    // clang++. g++ does not say where such a constructor is declared.
+    static void set_kind(code_frame& frame, const entry_name& name) {
+        frame.may_be_implicit = name.may_be_implicit;
+        frame.is_implicit =
+            name.is_implicit && (name.line == 0 || frame.line == as_line(name.line));
     }
 
     // The file in which a function is declared.

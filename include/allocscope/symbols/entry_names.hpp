@@ -47,7 +47,21 @@ struct entry_name {
     std::uint64_t file = 0;
     std::uint64_t line = 0;  // 0: unknown
     std::uint64_t unit = 0;  // the offset of an entry in that unit
+    // A constructor or an assignment without a body in the source: the compiler made it.
+    bool is_implicit = false;
+    bool may_be_implicit = false;  // the debug information does not say
 };
+
+// Whether a linker name may be that of a constructor or an assignment. Other functions that the
+// debug information calls artificial have lines of the user's: what initialises a file's globals,
+// the body of a coroutine.
+inline bool is_special_member(text linkage) noexcept {
+    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE"};
+    for (const text kind : kinds) {
+        if (linkage.contains(kind)) return true;
+    }
+    return false;
+}
 
 class entry_names {
 public:
@@ -82,6 +96,7 @@ private:
         std::uint64_t file = no_file;
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
+        bool is_implicit = false;
     };
 
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
@@ -111,6 +126,10 @@ private:
                 case detail::dwarf::at_specification:
                     found.next = detail::dwarf_reference(unit.header, value);
                     break;
+                case detail::dwarf::at_artificial:
+                case detail::dwarf::at_defaulted:
+                    found.is_implicit = value.number != 0;
+                    break;
                 default:
                     break;
             }
@@ -131,6 +150,7 @@ private:
         text plain;
         const debug_unit* home = nullptr;
         bool has_file = true;
+        bool is_named = false;
         std::uint64_t last = entry;
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
@@ -146,26 +166,33 @@ private:
                 answer.unit = entry;
                 has_file = true;
             }
-            if (*found.linkage != '\0') {
+            if (*found.linkage != '\0' && !is_named) {
                 answer.linkage = texts_.keep(found.linkage);
                 answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
-                if (answer.function != answer.linkage) return answer;
+                is_named = answer.function != answer.linkage;
+                answer.may_be_implicit = is_special_member(answer.linkage);
             }
+            if (is_named && !answer.may_be_implicit) return answer;
+            answer.is_implicit = answer.is_implicit || found.is_implicit;
             if (*found.name != '\0') plain = found.name;
             home = unit;
             last = entry;
             entry = found.next;
         }
-        if (plain.empty()) return answer;
+        if (is_named || plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, last, plain, nesting);
+        const text scope = write_scope(function, *home, last, plain, nesting);
         function << plain;
+        const bool is_special = plain == "<lambda>" || plain == "operator=" ||
+                                plain == scope.substr(0, scope.find('<'));
+        answer.is_implicit = answer.is_implicit && is_special;
+        answer.may_be_implicit = is_special || scope.empty();
         answer.function = texts_.keep(function.view());
         return answer;
     }
 
-    // Writes the enclosing names, each followed by "::".
-    void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+    // Writes the enclosing names, each followed by "::". Returns the innermost.
+    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first
         std::size_t count = 0;
@@ -189,7 +216,8 @@ private:
             scopes[count++] = name;
             bytes += name.size();
         }
-        while (count != 0) out << scopes[--count] << "::";
+        for (std::size_t i = count; i != 0; --i) out << scopes[i - 1] << "::";
+        return count != 0 ? scopes[0] : text{};
     }
 
     debug_units& units_;

@@ -1,8 +1,8 @@
 // function_name.hpp - parses a demangled function name into its own qualified name.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by everything in types/ that reads the name of a function; by verdict/ for the function
-//           of a frame
+// Called:   by everything in types/ that reads the name of a function; by verdict/ and report/ for
+//           the function of a frame
 // Threads:  any
 // Memory:   one entry for each component, in the given arena; the texts are views of the input
 //

@@ -8,15 +8,16 @@
 // The rules are tried in order; the first that fits any frame decides, and the row is placed in the
 // innermost frame that it fits. docs/types_and_places.md has the same list for users.
 //
-//     1  has a line, is the user's by its name, and lies in no library by file or module
+//     1  has a line, is the user's by its name, lies in no library by file or module, and is not a
+//        constructor or an assignment that the compiler made
 //     2  lies in one of the user's modules and is the user's by its name
 //     3  lies in one of the user's modules and has no name
 //     4  the same as 2 and 3, in a module of an interpreter
 //     5  is the user's by its name alone (user_frame); otherwise the innermost frame of all
 //
 // So a library's frames count only if no frame further out has a line of the user's code. Names are
-// judged by types/frame_rule.hpp, files by types/library_files.hpp. There are three kinds of
-// modules:
+// judged by types/frame_rule.hpp, files by types/library_files.hpp, what the compiler made by
+// types/implicit_function.hpp. There are three kinds of modules:
 //
 //     system        the C and C++ libraries and the loader
 //     runtimes      interpreters: python, perl, ruby, ... and their libraries
@@ -35,9 +36,11 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/implicit_function.hpp>
 #include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/library_files.hpp>
 #include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/source_cache.hpp>
 
 #include <cstddef>  // size_t
 
@@ -95,6 +98,8 @@ struct asked_stack {
     const list<frame_owner>& owners;
     const frame_rule& rule;
     known_frames& known;
+    source_cache& sources;
+    std::size_t asking_frame;  // see types/type_ladder.hpp
 
     frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
 
@@ -129,7 +134,10 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (stack.owners[i].kind != module_kind::user) continue;
         if (stack.owners[i].is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
-        if (!stack.is_in_library(i, own)) return i;
+        if (stack.is_in_library(i, own)) continue;
+        // What a constructor asks for itself is a `new` in the initialiser of a member.
+        if (i == stack.asking_frame) return i;
+        if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
     }
     return stack.frames.size();
 }

@@ -83,6 +83,12 @@ TEST_CASE("groups: a difference has no group of which nothing has changed") {
     CHECK(names_of(rows.group_by(group_key::thread)) == names{"busy (thread 1)", "not known"});
 }
 
+TEST_CASE("groups: a table says that there is nothing in it") {
+    const snapshot none = made_snapshot({});
+    CHECK(allocscope::to_table(none.group_by(group_key::type)) ==
+          "there are no stacks to add up\n");
+}
+
 TEST_CASE("groups: a table with details leaves out numbers, not what it is sorted by") {
     info_text info;
     info.has_details = true;

@@ -76,7 +76,7 @@ resident_memory found_memory() {
 }  // namespace
 
 TEST_CASE("glibc's numbers divide the heap") {
-    const malloc_numbers known{malloc_kind::glibc, 1200, 700, 4000, 1};
+    const malloc_numbers known{malloc_kind::glibc, 1200, 700, 4000};
     const memory_use use = divide_memory({known, found_memory()}, {400, 50});
     CHECK(adds_up(use));
     CHECK(use[memory_part::recorded] == 400);
@@ -88,7 +88,7 @@ TEST_CASE("glibc's numbers divide the heap") {
 }
 
 TEST_CASE("what is in use and not in memory is missing last from what is recorded") {
-    const malloc_numbers known{malloc_kind::glibc, 1200, 1200, 4000, 1};
+    const malloc_numbers known{malloc_kind::glibc, 1200, 1200, 4000};
     const memory_use use = divide_memory({known, found_memory()}, {1490, 50});
     CHECK(adds_up(use));
     CHECK(use[memory_part::recorded] == 1490);
@@ -101,20 +101,20 @@ TEST_CASE("what is in use and not in memory is missing last from what is recorde
 }
 
 TEST_CASE("heaps that were not recognised are taken from other memory") {
-    const malloc_numbers known{malloc_kind::glibc, 1300, 700, 4100, 2};
+    const malloc_numbers known{malloc_kind::glibc, 1300, 700, 4100};
     const memory_use use = divide_memory({known, found_memory()}, {});
     CHECK(adds_up(use));
     CHECK(use[memory_part::anonymous] == 100);
     CHECK(use[memory_part::other_blocks] == 700 + 600);
     CHECK(use[memory_part::free_blocks] == 400);
     const memory_use all =
-        divide_memory({{malloc_kind::glibc, 9000, 700, 9000, 2}, found_memory()}, {});
+        divide_memory({{malloc_kind::glibc, 9000, 700, 9000}, found_memory()}, {});
     CHECK(adds_up(all));
     CHECK(all[memory_part::anonymous] == 0);
 }
 
 TEST_CASE("another malloc says how much it has and how much of it is in use") {
-    const malloc_numbers known{malloc_kind::other, 1700, 1400, 0, 0};
+    const malloc_numbers known{malloc_kind::other, 1700, 1400, 0};
     const memory_use use = divide_memory({known, found_memory()}, {1000, 50});
     CHECK(adds_up(use));
     CHECK(use[memory_part::recorded] == 1000);

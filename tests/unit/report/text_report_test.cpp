@@ -288,7 +288,7 @@ TEST_CASE("text_report: directories give way first, then the function, then the 
     CHECK(place_at(60) == "lexer.cpp:1234:std::vec...er::token>");
     CHECK(place_at(66) == "lexer.cpp:1234:std::vector<parser::token>");
     CHECK(place_at(74) == ".../lexer.cpp:1234:std::vector<parser::token>");
-    CHECK(place_at(84) == "lexer.cpp:1234:std::vector<parser::token>  parser::lexer:...");
+    CHECK(place_at(84) == "lexer.cpp:1234:std::vector<parser::token>  parser:...ead_all");
     CHECK(place_at(112) == ".../lexer.cpp:1234:std::vector<parser::token>     " + row.function);
     CHECK(place_at(120) ==
           ".../detail/lexer.cpp:1234:std::vector<parser::token>      " + row.function);

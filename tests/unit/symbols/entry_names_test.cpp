@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <string>
 
 namespace {
 
@@ -69,7 +70,78 @@ struct functions {
     }
 };
 
+// DWARF 4. Functions as g++ describes them: a constructor that it made, whose code has the linker
+// name and refers to the declaration; one with a body; an assignment and a constructor in a class
+// without linker names; the body of a coroutine, which is artificial, too.
+struct made_functions {
+    bytes info;
+    bytes shapes;
+    std::uint64_t copy = 0;
+    std::uint64_t written = 0;
+    std::uint64_t assignment = 0;
+    std::uint64_t hidden_copy = 0;
+    std::uint64_t coroutine = 0;
+
+    made_functions() {
+        put_shape(shapes, 1, 0x11, true, {0x11, 0x01, 0x12, 0x0b});   // the unit: addresses
+        put_shape(shapes, 2, 0x2e, false, {0x03, 0x08, 0x34, 0x19});  // a name; artificial
+        put_shape(shapes, 3, 0x2e, false, {0x6e, 0x08, 0x31, 0x13});  // a linker name and a link
+        put_shape(shapes, 4, 0x2e, false, {0x03, 0x08, 0x3b, 0x0b});  // a name and a line
+        put_shape(shapes, 5, 0x13, true, {0x03, 0x08});               // a class
+        put(shapes, 0, 1);
+        bytes unit;
+        put(unit, 4, 2);
+        put(unit, 0, 4);
+        put(unit, 8, 1);
+        append(unit, {1});
+        put(unit, 0x1000, 8);
+        put(unit, 16, 1);
+        const auto add = [&unit](unsigned shape, const std::string& name) {
+            const std::uint64_t at = unit.size() + 4;
+            put(unit, shape, 1);
+            unit.insert(unit.end(), name.begin(), name.end());
+            put(unit, 0, 1);
+            return at;
+        };
+        const std::uint64_t declared = add(2, "s");
+        const std::uint64_t declared_with_body = add(4, "s");
+        append(unit, {30});
+        copy = add(3, "_ZN1sC2ERKS_");
+        put(unit, declared, 4);
+        written = add(3, "_ZN1sC2Ei");
+        put(unit, declared_with_body, 4);
+        coroutine = add(2, "work");
+        add(5, "hidden<int>");
+        hidden_copy = add(2, "hidden");
+        assignment = add(2, "operator=");
+        put(unit, 0, 1);
+        put(unit, 0, 1);
+        put(info, unit.size(), 4);
+        append(info, unit);
+    }
+};
+
 }  // namespace
+
+TEST_CASE("entry_names: constructors and assignments that the compiler made are known") {
+    const made_functions made;
+    const bytes file = file_of({{".debug_info", made.info}, {".debug_abbrev", made.shapes}});
+    arena memory;
+    const object_bytes object{memory, byte_view{file.data(), file.size()}};
+    debug_units units{memory, object};
+    arena kept;
+    kept_texts texts{kept};
+    entry_names names{units, texts};
+    CHECK(names.of(made.copy).function == "s::s(s const&)");
+    CHECK(names.of(made.copy).is_implicit);
+    CHECK(names.of(made.written).may_be_implicit);
+    CHECK_FALSE(names.of(made.written).is_implicit);
+    CHECK(names.of(made.hidden_copy).function == "hidden<int>::hidden");
+    CHECK(names.of(made.hidden_copy).is_implicit);
+    CHECK(names.of(made.assignment).is_implicit);
+    CHECK(names.of(made.coroutine).function == "work");
+    CHECK_FALSE(names.of(made.coroutine).is_implicit);
+}
 
 TEST_CASE("entry_names: a definition in the file of the declaration has only its line") {
     const functions made;

@@ -24,6 +24,7 @@ struct stack_frame {
     const char* module;
     bool is_unloaded = false;
     bool is_line_withheld = false;
+    bool is_implicit = false;
 };
 
 struct answer {
@@ -36,6 +37,7 @@ public:
     frame_rule names;
     const char* own_folder = "";
     int asked_for_folder = 0;
+    std::size_t asking_frame = 0;
 
     answer place(const std::vector<stack_frame>& stack) {
         arena memory;
@@ -47,12 +49,15 @@ public:
             frame.file = each.file;
             frame.line = frame.file.empty() ? 0 : 7;
             frame.is_line_withheld = each.is_line_withheld;
+            frame.is_implicit = each.is_implicit;
             frames.push_back(frame);
             owners.push_back(allocscope::symbolize::owner_of(each.module, each.is_unloaded,
                                                              text{each.module} == program));
         }
         allocscope::symbolize::known_frames known{memory};
-        const allocscope::symbolize::asked_stack asked{memory, frames, owners, names, known};
+        allocscope::symbolize::source_cache sources;
+        const allocscope::symbolize::asked_stack asked{memory, frames,  owners,      names,
+                                                       known,  sources, asking_frame};
         const std::size_t maker = allocscope::symbolize::maker_frame(asked);
         return {allocscope::symbolize::user_frame_by_module(asked, {&folder, this}, maker), maker};
     }
@@ -216,4 +221,17 @@ TEST_CASE("module_rule: a library can be declared to be the user's") {
     CHECK(std::string{rule.names.add("!/usr/include/nlohmann/")} == "");
     CHECK(rule.place({allocate, json, load}).user == 1);
     CHECK(rule.place({allocate, yaml, load}).user == 2);
+}
+
+TEST_CASE("module_rule: a constructor that the compiler made is passed over") {
+    rule_in_use rule;
+    stack_frame copy = {"shop::person::person(shop::person const&)", "/home/me/shop/src/load.cpp",
+                        program};
+    CHECK(rule.place({allocate, copy, load}).user == 1);
+    copy.is_implicit = true;
+    CHECK(rule.place({allocate, copy, load}).user == 2);
+    CHECK(rule.place({allocate, copy, load}).maker == 1);
+    CHECK(rule.place({allocate, copy}).user == 1);
+    rule.asking_frame = 1;  // a `new` in the initialiser of a member
+    CHECK(rule.place({allocate, copy, load}).user == 1);
 }

@@ -28689,7 +28689,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
         // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
         const bool is_list =
-            arguments.empty() &&
+            arguments.empty() && argument.ends_with("*") &&
             is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
         const bool adds = is_list || is_listed(function, "push_back push_front");
         if (count == 1 && adds && !argument.empty()) {
@@ -28746,7 +28746,8 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
 // that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
-    const text place = file_name_of(lambda.substr(lambda.find("at ") + 3));
+    constexpr std::size_t start = 11;  // "(lambda at "
+    const text place = file_name_of(lambda.substr(start));
     for (; at < frames.size(); ++at) {
         const library_call& call = names.of(frames[at].function).call;
         if (call.scope == "_Base_manager") return call.scope_first;

@@ -196,6 +196,7 @@ TEST_CASE("bare_requests: the list with which a container is made") {
     CHECK(made("_M_range_initialize<const char *const *>") == "const char*");
     CHECK(made("_M_range_initialize<const part *>", "vector<const part *, void>") == "?");
     CHECK(made("_M_range_insert<const part *>", "insert") == "?");
+    CHECK(made("_M_range_initialize<std::_Fwd_list_const_iterator<part> >") == "?");  // a copy
     CHECK(type_of({{"allocate", "bits/new_allocator.h"},
                    {"_M_get_node", "bits/stl_list.h"},
                    {"_M_create_node<const part &>", "bits/stl_list.h"},

@@ -18905,7 +18905,7 @@ namespace detail {
 
 // A stack whose names are wanted: some of its return addresses, innermost first.
 struct known_stack {
-    std::uint64_t hash = 0;  // of the first `count` addresses and the tag
+    std::uint64_t hash = 0;  // of the first `count` addresses, and perhaps the modules and the tag
     const std::uintptr_t* addresses = nullptr;
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;
@@ -18922,6 +18922,7 @@ public:
     // Neither may end before it.
     stack_modules(const known_stack& stack, const met_search& met) noexcept
         : stack_(stack), met_(met) {
+        std::memset(homes_, 0, stack.all_count * sizeof *homes_);
         if (met.empty()) {
             is_certain_ = can_tell_modules();
             return;
@@ -18987,8 +18988,8 @@ private:
 
     const known_stack& stack_;
     const met_search& met_;
-    const met_module* homes_[max_stack_frames] = {};
-    const met_module* chosen_[most_chosen] = {};
+    const met_module* homes_[max_stack_frames];  // null, or as operator[] says
+    const met_module* chosen_[most_chosen];
     std::uint32_t chosen_count_ = 0;
     std::uint32_t steps_ = 4096;
     std::uint64_t key_ = 0;
@@ -19257,7 +19258,10 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
         if (known != nullptr) to.frames.append(known->frames(), each.all_frames);
-        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count, each.tag);
+        // A stack that is not cut has the hash of its site.
+        const bool is_whole = each.frame_count == each.all_frames && each.site_hash != 0;
+        const std::uintptr_t* frames = to.frames.data() + each.first_frame;
+        each.hash = is_whole ? each.site_hash : hash_of_stack(frames, each.frame_count, each.tag);
     }
 }
 
@@ -29358,14 +29362,14 @@ public:
 
 private:
     static bool has_addresses_of(const named_stack& named, const known_stack& stack) noexcept {
-        std::uint32_t met = 0;
-        for (std::uint32_t i = 0; i < named.frame_count; ++i) {
-            const snapshot::frame& frame = named.frames[i];
-            if (frame.is_inlined) continue;
-            if (met == stack.count || frame.address + 1 != stack.addresses[met]) return false;
-            ++met;
+        const std::uintptr_t* next = stack.addresses;
+        const std::uintptr_t* const end = next + stack.count;
+        const snapshot::frame* const last = named.frames + named.frame_count;
+        for (const snapshot::frame* frame = named.frames; frame != last; ++frame) {
+            if (frame->is_inlined) continue;
+            if (next == end || frame->address + 1 != *next++) return false;
         }
-        return met == stack.count;
+        return next == end;
     }
 
     static named_stack* stack_in(std::uint64_t slot) noexcept {

@@ -283,7 +283,10 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
         if (known != nullptr) to.frames.append(known->frames(), each.all_frames);
-        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count, each.tag);
+        // A stack that is not cut has the hash of its site.
+        const bool is_whole = each.frame_count == each.all_frames && each.site_hash != 0;
+        const std::uintptr_t* frames = to.frames.data() + each.first_frame;
+        each.hash = is_whole ? each.site_hash : hash_of_stack(frames, each.frame_count, each.tag);
     }
 }
 

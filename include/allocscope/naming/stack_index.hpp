@@ -84,14 +84,14 @@ public:
 
 private:
     static bool has_addresses_of(const named_stack& named, const known_stack& stack) noexcept {
-        std::uint32_t met = 0;
-        for (std::uint32_t i = 0; i < named.frame_count; ++i) {
-            const snapshot::frame& frame = named.frames[i];
-            if (frame.is_inlined) continue;
-            if (met == stack.count || frame.address + 1 != stack.addresses[met]) return false;
-            ++met;
+        const std::uintptr_t* next = stack.addresses;
+        const std::uintptr_t* const end = next + stack.count;
+        const snapshot::frame* const last = named.frames + named.frame_count;
+        for (const snapshot::frame* frame = named.frames; frame != last; ++frame) {
+            if (frame->is_inlined) continue;
+            if (next == end || frame->address + 1 != *next++) return false;
         }
-        return met == stack.count;
+        return next == end;
     }
 
     static named_stack* stack_in(std::uint64_t slot) noexcept {

@@ -21,6 +21,7 @@
 #include <allocscope/platform/met_modules.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memset
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -28,7 +29,7 @@ namespace detail {
 
 // A stack whose names are wanted: some of its return addresses, innermost first.
 struct known_stack {
-    std::uint64_t hash = 0;  // of the first `count` addresses and the tag
+    std::uint64_t hash = 0;  // of the first `count` addresses, and perhaps the modules and the tag
     const std::uintptr_t* addresses = nullptr;
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;
@@ -45,6 +46,7 @@ public:
     // Neither may end before it.
     stack_modules(const known_stack& stack, const met_search& met) noexcept
         : stack_(stack), met_(met) {
+        std::memset(homes_, 0, stack.all_count * sizeof *homes_);
         if (met.empty()) {
             is_certain_ = can_tell_modules();
             return;
@@ -110,8 +112,8 @@ private:
 
     const known_stack& stack_;
     const met_search& met_;
-    const met_module* homes_[max_stack_frames] = {};
-    const met_module* chosen_[most_chosen] = {};
+    const met_module* homes_[max_stack_frames];  // null, or as operator[] says
+    const met_module* chosen_[most_chosen];
     std::uint32_t chosen_count_ = 0;
     std::uint32_t steps_ = 4096;
     std::uint64_t key_ = 0;

@@ -10052,19 +10052,21 @@ public:
         if (buckets == nullptr) return nullptr;
         bucket& place = buckets[bucket_of(hash, tag)];
         site* first = place.load(memory_order::acquire);
-        if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
-        // Another thread may count at the site as soon as it finds it, so by_id() knows it before.
-        site* fresh = make_site(arena, hash, frames, frame_count, tag);
-        if (fresh == nullptr || !index(arena, fresh)) return nullptr;
-        site* seen = first;
+        site* searched = nullptr;
+        site* fresh = nullptr;
         for (;;) {
-            fresh->next.store(seen, memory_order::relaxed);
+            if (site* known = find(first, searched, hash, frames, frame_count, tag)) return known;
+            if (fresh == nullptr) {
+                // Another thread may count at the site as soon as it finds it, so by_id() knows it
+                // before.
+                fresh = make_site(arena, hash, frames, frame_count, tag);
+                if (fresh == nullptr || !index(arena, fresh)) return nullptr;
+            }
+            searched = first;
+            fresh->next.store(first, memory_order::relaxed);
             // Release: a thread that finds the site sees its frames.
-            if (place.compare_exchange_weak(seen, fresh, memory_order::acq_rel)) break;
-            if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
-            first = seen;
+            if (place.compare_exchange_weak(first, fresh, memory_order::acq_rel)) return fresh;
         }
-        return fresh;
     }
 
     // The site with this number; null for site 0.
@@ -11051,7 +11053,7 @@ namespace detail {
 enum class rule_kind : std::uint8_t {
     unknown,        // nothing is known about code at this address: it is no return address
     frame_pointer,  // CFA = bp + 16, bp saved at CFA - 16
-    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8
+    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8; bp not saved below sp
     from_bp,        // CFA = bp + cfa_offset, otherwise than in frame_pointer
     outermost,      // this frame has no caller
     unsupported,    // described in a way that is not followed here
@@ -11091,6 +11093,31 @@ struct unwind_rule {
     }
 };
 static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
+
+// A rule as one number, so that a walk takes one step with a few instructions:
+//
+//     | cfa_offset, 32 bits | bp_offset, 16 | 0, 4 | is_pair | life, 2 | restores_bp | kind, 8 |
+using rule_word = std::uint64_t;
+
+inline rule_word word_of(const unwind_rule& rule) noexcept {
+    rule_word word;
+    std::memcpy(&word, &rule, sizeof word);
+    return word;
+}
+inline void set_rule(unwind_rule& rule, rule_word word) noexcept {
+    std::memcpy(static_cast<void*>(&rule), &word, sizeof word);
+}
+
+// A word with these bits and no others in kind_and_life is obeyed by adding its offset to sp.
+constexpr rule_word kind_and_life = 0x6ff;
+constexpr rule_word step_by_sp = static_cast<rule_word>(rule_kind::from_sp);
+constexpr rule_word no_step = ~rule_word{0};
+constexpr rule_word pair_bit = 0x800;  // is_pair
+
+// Of a rule of kind from_sp.
+constexpr std::uintptr_t offset_in(rule_word word) noexcept {
+    return word >> 32U;
+}
 
 constexpr unwind_rule frame_pointer_rule{rule_kind::frame_pointer, true, -16, 16};
 
@@ -11559,12 +11586,12 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 
-// cfi_machine.hpp - runs the program that .eh_frame holds for a function.
+// cfi_rows.hpp - the rows of a function's unwind table, and the steps that most of them come from.
 
-#ifndef ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
-#define ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+#ifndef ALLOCSCOPE_UNWIND_CFI_ROWS_HPP
+#define ALLOCSCOPE_UNWIND_CFI_ROWS_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -11587,30 +11614,105 @@ struct cfi_row {
 };
 static_assert(sizeof(cfi_row) == 8, "see above");
 
+struct cfi_rows {
+    static constexpr std::uint32_t most_kept = 8;
+
+    cfi_row row;
+    std::uint64_t location = 0;  // where the code of the row begins
+    std::uint64_t wanted = 0;    // not below `location`
+    std::uint32_t kept_count = 0;
+    cfi_row kept[most_kept];
+};
+
+// Takes the usual steps of the program [at, end). Returns where the first other step begins. The
+// factors of the function must be the usual ones, 1 and -8.
+ALLOCSCOPE_NOINLINE const std::uint8_t* take_usual_steps(cfi_rows& rows, const std::uint8_t* at,
+                                                         const std::uint8_t* end) noexcept {
+    constexpr std::uint32_t watched = 1U << 6U | 1U << 7U | 1U << 16U;  // rbp, sp, return address
+    std::uint64_t ahead = rows.wanted - rows.location;
+    std::int32_t cfa_offset = rows.row.cfa_offset;
+    while (at != end) {
+        const std::uint32_t code = *at;
+        if (const std::uint32_t distance = code - 0x40; distance < 0x40) {
+            if (distance > ahead) break;
+            ahead -= distance;
+            at += 1;
+            continue;
+        }
+        if (code == 0x0a) {
+            if (rows.kept_count == cfi_rows::most_kept) break;
+            rows.row.cfa_offset = cfa_offset;
+            rows.kept[rows.kept_count++] = rows.row;
+            at += 1;
+            continue;
+        }
+        if (code == 0x0b) {
+            if (rows.kept_count == 0) break;
+            rows.row = rows.kept[--rows.kept_count];
+            cfa_offset = rows.row.cfa_offset;
+            at += 1;
+            continue;
+        }
+        if (end - at < 2) break;
+        const std::uint32_t operand = at[1];
+        if (code == 0x02) {
+            if (operand > ahead) break;
+            ahead -= operand;
+        } else if (operand >= 0x80) {
+            break;
+        } else if (code == 0x0e) {
+            cfa_offset = static_cast<std::int32_t>(operand);
+        } else if (code - 0x80 >= 32 || (watched >> (code - 0x80) & 1U) != 0) {
+            break;
+        }
+        at += 2;
+    }
+    rows.row.cfa_offset = cfa_offset;
+    rows.location = rows.wanted - ahead;
+    return at;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_HOT_END
+
+#endif  // ALLOCSCOPE_UNWIND_CFI_ROWS_HPP
+
+// cfi_machine.hpp - runs the program that .eh_frame holds for a function.
+
+#ifndef ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+#define ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
 // Runs the program of one function. Operations are numbered as in the DWARF standard.
 class cfi_machine {
 public:
     cfi_machine(const mapped_bytes& frames, std::uint64_t data,
                 const frame_description& about) noexcept
-        : frames_(frames), data_(data), about_(about) {}
+        : frames_(frames),
+          data_(data),
+          about_(about),
+          has_usual_factors_(about.code_factor == 1 && about.data_factor == -8) {}
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
     ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
-        wanted_ = ~std::uint64_t{0};
+        rows_.wanted = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
-        first_ = row_;
-        kept_count_ = 0;
-        location_ = about_.begin;
-        wanted_ = code;
+        first_ = rows_.row;
+        rows_.kept_count = 0;
+        rows_.location = about_.begin;
+        rows_.wanted = code;
         return run(about_.program);
     }
 
-    ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return row_; }
+    ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return rows_.row; }
 
 private:
     static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
-    static constexpr unsigned most_kept = 8;
     static constexpr std::uint8_t operation_dereference = 0x06;
     static constexpr std::uint8_t operation_plus = 0x23;  // a number that follows
     static constexpr std::uint8_t operation_bp = 0x76;    // bp plus an offset
@@ -11623,8 +11725,18 @@ private:
         if (program.size > most_bytes) return false;
         program_ = &program;
         in_ = byte_cursor{program};
-        while (!in_.at_end() && !is_past_) step();
+        while (!in_.at_end() && !is_past_) {
+            if (has_usual_factors_) take_usual();
+            if (!in_.at_end()) step();
+        }
         return in_.ok();
+    }
+
+    ALLOCSCOPE_INLINE void take_usual() noexcept {
+        const byte_view& bytes = *program_;
+        const std::uint8_t* const next =
+            take_usual_steps(rows_, bytes.data + in_.at(), bytes.data + bytes.size);
+        in_.seek(static_cast<std::uint64_t>(next - bytes.data));
     }
 
     ALLOCSCOPE_INLINE void step() noexcept {
@@ -11718,7 +11830,7 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t next = 0;
         if (__builtin_mul_overflow(distance, about_.code_factor, &bytes) ||
-            __builtin_add_overflow(location_, bytes, &next)) {
+            __builtin_add_overflow(rows_.location, bytes, &next)) {
             in_.fail();
             return;
         }
@@ -11729,7 +11841,7 @@ private:
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
-        if (next < location_) {
+        if (next < rows_.location) {
             in_.fail();
             return;
         }
@@ -11737,26 +11849,26 @@ private:
     }
 
     void move_to(std::uint64_t next) noexcept {
-        if (next > wanted_) {
+        if (next > rows_.wanted) {
             is_past_ = true;
         } else {
-            location_ = next;
+            rows_.location = next;
         }
     }
 
     void keep() noexcept {
-        if (kept_count_ == most_kept) {
+        if (rows_.kept_count == cfi_rows::most_kept) {
             in_.fail();
         } else {
-            kept_[kept_count_++] = row_;
+            rows_.kept[rows_.kept_count++] = rows_.row;
         }
     }
 
     void go_back() noexcept {
-        if (kept_count_ == 0) {
+        if (rows_.kept_count == 0) {
             in_.fail();
         } else {
-            row_ = kept_[--kept_count_];
+            rows_.row = rows_.kept[--rows_.kept_count];
         }
     }
 
@@ -11767,14 +11879,14 @@ private:
     }
 
     void set_base(std::uint64_t number) noexcept {
-        row_.cfa_from = number == register_sp   ? cfi_row::base::sp
-                        : number == register_bp ? cfi_row::base::bp
-                                                : cfi_row::base::other;
+        rows_.row.cfa_from = number == register_sp   ? cfi_row::base::sp
+                             : number == register_bp ? cfi_row::base::bp
+                                                     : cfi_row::base::other;
     }
 
     void set_offset(std::int64_t offset) noexcept {
-        row_.cfa_offset = static_cast<std::int32_t>(offset);
-        if (row_.cfa_offset != offset) in_.fail();
+        rows_.row.cfa_offset = static_cast<std::int32_t>(offset);
+        if (rows_.row.cfa_offset != offset) in_.fail();
     }
 
     // Two expressions are supported for the CFA. For a function that aligns its stack, gcc writes
@@ -11783,15 +11895,15 @@ private:
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         const std::uint8_t* const end = expression.data + expression.size;
-        row_.cfa_from = cfi_row::base::other;
+        rows_.row.cfa_from = cfi_row::base::other;
         if (is_at(operation_bp, expression, 1, offset) && end[-1] == operation_dereference) {
-            row_.cfa_from = cfi_row::base::word_at_bp;
+            rows_.row.cfa_from = cfi_row::base::word_at_bp;
         } else if (is_at(operation_sp, expression, 3, offset) && end[-3] == operation_dereference &&
                    end[-2] == operation_plus && end[-1] == 8) {
-            row_.cfa_from = cfi_row::base::word_at_sp;
+            rows_.row.cfa_from = cfi_row::base::word_at_sp;
         }
-        row_.cfa_offset = static_cast<std::int32_t>(offset);
-        if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
+        rows_.row.cfa_offset = static_cast<std::int32_t>(offset);
+        if (rows_.row.cfa_offset != offset) rows_.row.cfa_from = cfi_row::base::other;
     }
 
     ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
@@ -11800,9 +11912,9 @@ private:
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
         }
-        row_.bp_offset = static_cast<std::int16_t>(offset);
-        const bool fits = row_.bp_offset == offset;
-        row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
+        rows_.row.bp_offset = static_cast<std::int16_t>(offset);
+        const bool fits = rows_.row.bp_offset == offset;
+        rows_.row.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
     // Whether the expression is that register + offset, followed by `rest` bytes.
@@ -11820,9 +11932,9 @@ private:
         std::int64_t offset = scaled(static_cast<std::int64_t>(factor));
         if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) in_.fail();
         if (number == register_bp) {
-            row_.bp_offset = static_cast<std::int16_t>(offset);
-            const bool fits = row_.bp_offset == offset;
-            row_.bp = fits ? cfi_row::place::saved : cfi_row::place::other;
+            rows_.row.bp_offset = static_cast<std::int16_t>(offset);
+            const bool fits = rows_.row.bp_offset == offset;
+            rows_.row.bp = fits ? cfi_row::place::saved : cfi_row::place::other;
         } else {
             set_place(number, offset == -8 ? cfi_row::place::saved : cfi_row::place::other);
         }
@@ -11830,9 +11942,9 @@ private:
 
     ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
-            row_.bp = where;
+            rows_.row.bp = where;
         } else if (number == register_return_address) {
-            row_.return_address = where;
+            rows_.row.return_address = where;
         } else if (number == register_sp && where != cfi_row::place::unchanged) {
             in_.fail();  // the caller's sp would not be the CFA
         }
@@ -11841,10 +11953,10 @@ private:
     // Sets the register as the common program left it.
     void restore(std::uint64_t number) noexcept {
         if (number == register_bp) {
-            row_.bp = first_.bp;
-            row_.bp_offset = first_.bp_offset;
+            rows_.row.bp = first_.bp;
+            rows_.row.bp_offset = first_.bp_offset;
         } else if (number == register_return_address) {
-            row_.return_address = first_.return_address;
+            rows_.row.return_address = first_.return_address;
         }
     }
 
@@ -11853,13 +11965,10 @@ private:
     const frame_description& about_;
     const byte_view* program_ = nullptr;  // the program that is running
     byte_cursor in_;
-    std::uint64_t location_ = 0;
-    std::uint64_t wanted_ = 0;
-    unsigned kept_count_ = 0;
     bool is_past_ = false;  // the wanted row is complete
-    cfi_row row_;
+    bool has_usual_factors_;
+    cfi_rows rows_;
     cfi_row first_;
-    cfi_row kept_[most_kept];
 };
 
 }  // namespace detail
@@ -11899,7 +12008,7 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
     }
     if (row.cfa_from == cfi_row::base::word_at_bp) return rule_from_realigned_row(row);
     if (row.bp == cfi_row::place::at_bp) return rule;
-    const bool restores_bp = row.bp == cfi_row::place::saved;
+    bool restores_bp = row.bp == cfi_row::place::saved;
     if (restores_bp && (row.bp_offset > -2 * word || row.bp_offset % word != 0)) return rule;
     if (row.cfa_from == cfi_row::base::bp) {
         if (row.cfa_offset == 2 * word && restores_bp && row.bp_offset == -2 * word) {
@@ -11911,6 +12020,9 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
         rule.kind = rule_kind::saved_sp;
     } else {
         if (row.cfa_offset < word || row.cfa_offset % word != 0) return rule;
+        // Behind `pop %rbp` the row still names the word, which is below sp by then. The register
+        // has its value.
+        restores_bp = restores_bp && row.cfa_offset + row.bp_offset >= 0;
         rule.kind = rule_kind::from_sp;
     }
     rule.restores_bp = restores_bp;
@@ -12021,7 +12133,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -12095,7 +12207,7 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_al
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 
@@ -12104,7 +12216,7 @@ ALLOCSCOPE_RARE_END
 #ifndef ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 #define ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -12164,27 +12276,31 @@ private:
     }
 
     // The n-th element to look at; 0 is home.
-    entry& place(std::size_t home, std::size_t n) noexcept {
-        return entries_[(home & ~(line_entries - 1)) | ((home + n) & (line_entries - 1))];
+    ALLOCSCOPE_FAST_PATH static std::size_t place(std::size_t home, std::size_t n) noexcept {
+        return (home & ~(line_entries - 1)) | ((home + n) & (line_entries - 1));
     }
 
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_from_line(std::uintptr_t pc) noexcept {
-        for (std::size_t n = 1; n < line_entries; ++n) {
-            const entry& each = place(home_of(pc), n);
-            if (each.pc == pc) return each.rule;
+        const entry* const line = entries_ + (home_of(pc) & ~(line_entries - 1));
+        for (std::size_t n = 0; n < line_entries; ++n) {
+            if (line[n].pc == pc) return line[n].rule;
         }
         return rule_for_slow(pc);
     }
 
-    ALLOCSCOPE_NOINLINE const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
         unwind_rule& found = unkept_;
         if (rules_of_all.find(pc, found)) {
             keep(pc, found);
             return found;
         }
-        found = find_unwind_rule(pc);
-        keep_found(pc, found);
-        return found;
+        return find_and_keep(pc);
+    }
+
+    ALLOCSCOPE_NOINLINE const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
+        unkept_ = find_unwind_rule(pc);
+        keep_found(pc, unkept_);
+        return unkept_;
     }
 
     // A separate function, so that the search above does not need stack space for this, too.
@@ -12200,19 +12316,20 @@ private:
     }
 
     // Puts the rule at its home, unless the rule that is there belongs there. In that case the new
-    // rule becomes a guest of another element, which is free or has a guest; if there is no such
+    // rule becomes a guest of the next element that is free or has a guest; if there is no such
     // element, it takes the home. A signal handler that jumps away in the middle leaves an empty
     // element, never a wrong pair.
-    ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
+    ALLOCSCOPE_FAST_PATH void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
-        entry* at = &place(home, 0);
+        std::size_t at = home;
         for (std::size_t n = 0; n < line_entries; ++n) {
-            entry& each = place(home, n);
-            if (each.pc != 0 && &place(home_of(each.pc), 0) == &each) continue;
-            at = &each;
-            if (n == 0 || each.pc == 0) break;
+            const std::size_t each = place(home, n);
+            const std::uintptr_t there = entries_[each].pc;
+            if (there != 0 && home_of(there) == each) continue;
+            at = each;
+            break;
         }
-        set(*at, pc, rule);
+        set(entries_[at], pc, rule);
     }
 
     static void set(entry& at, std::uintptr_t pc, unwind_rule rule) noexcept {
@@ -12245,7 +12362,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 
@@ -12333,64 +12450,55 @@ class stack_walk {
 public:
     stack_walk(const stack_bounds& bounds, rule_cache& rules, walked_stack& out,
                unwinding method = unwinding::automatic) noexcept
-        : high_(bounds.high),
-          method_(method),
-          usual_(method == unwinding::frame_pointers ? rule_kind::frame_pointer
-                                                     : rule_kind::from_sp),
-          rules_(rules),
-          out_(out) {}
+        : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
 
     // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
-        begin();
-        // A copy, because the compiler would read the member again after each store.
+        begin(frame);
+        // Copies, because the compiler would read the members again after each store.
         walked_stack& out = out_;
-        caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
-        std::uint64_t sum = 0;
-        std::uint64_t shape = shape_of_start(most_frames);
-        std::uint32_t frames = 0;
+        rule_cache& rules = rules_;
+        const std::uintptr_t highest = high_ - word_bytes;
+        const rule_word usual = method_ == unwinding::frame_pointers ? no_step : step_by_sp;
+        std::uintptr_t place = frame + word_bytes;
+        std::size_t frames = 0;
         std::uint32_t ended = 0;
-        saved_pointer restored;
+        std::uint64_t shape = shape_of_start(most_frames);
         for (;;) {
-            // The words below a CFA belong to the frame that is left by going there.
-            const std::uintptr_t place = at.cfa - sizeof(std::uintptr_t);
             const std::uintptr_t pc = read_stack_word(place);
-            const unwind_rule* rule = &rules_.rule_for(pc);
+            const rule_word rule = word_of(rules.rule_for(pc));
             out.return_places[frames] = place;
             out.return_addresses[frames] = pc;
-            std::memcpy(&out.rules[frames], rule, sizeof *rule);
-            if (at.saved_bp != 0) restored = {at.saved_bp, frames};
-            if (ALLOCSCOPE_UNLIKELY(rule->kind != usual_ || rule->life != module_life::permanent)) {
-                rule = &rule_to_obey(pc, *rule, out.rules[frames]);
-                // Only its rule can say whether it is a return address at all.
-                if (ALLOCSCOPE_UNLIKELY(rule->kind == rule_kind::unknown) && frames != 0) {
-                    ended = 1;
-                    shape += shape_of_word({place, pc});
-                    break;
-                }
+            set_rule(out.rules[frames], rule);
+            if (ALLOCSCOPE_LIKELY((rule & kind_and_life) == usual)) {
+                // Nearly every frame. The rule promises that the CFA lies higher, by a multiple of
+                // 8.
+                if (++frames == most_frames) break;
+                place += offset_in(rule);
+                if (ALLOCSCOPE_UNLIKELY(place > highest)) break;
+                continue;
             }
-            sum += hash_part(pc, frames);
-            shape += hash_part(at.cfa, frames);
+            obey(pc, out.rules[frames]);
+            // Only its rule can say whether it is a return address at all.
+            if (out.rules[frames].kind == rule_kind::unknown && frames != 0) {
+                ended = 1;
+                shape += shape_of_word({place, pc});
+                break;
+            }
             if (++frames == most_frames) break;
-            if (ALLOCSCOPE_LIKELY(rule->kind == rule_kind::from_sp)) {
-                at = leave_by_sp(*rule, at.cfa);
-            } else {
-                restore_bp(restored);
-                at = ALLOCSCOPE_LIKELY(rule->kind == rule_kind::frame_pointer)
-                         ? checked_place(place_by_bp(), at.cfa)
-                         : leave(*rule, at.cfa);
-            }
-            if (at.cfa == 0) break;
+            place = place_after(static_cast<std::uint32_t>(frames - 1), out.rules[frames - 1]);
+            if (place == 0) break;
         }
-        out.sum = sum + out.module_sum;
-        out.shape = shape + shape_of_saved_;
-        out.frame_count = frames;
-        out.return_count = frames + ended;
-        out.generation = rules_.generation();
+        out.frame_count = static_cast<std::uint32_t>(frames);
+        out.return_count = out.frame_count + ended;
+        add_up(shape + shape_of_saved_);
+        out.generation = rules.generation();
     }
 
 private:
+    static constexpr std::uintptr_t word_bytes = sizeof(std::uintptr_t);
+
     // Where the caller's frame is.
     struct caller_place {
         std::uintptr_t cfa = 0;       // 0: it cannot be found
@@ -12399,11 +12507,12 @@ private:
 
     // Where the frame pointer of the frame with this number is saved.
     struct saved_pointer {
-        std::uintptr_t at = 0;  // 0: restore_bp knows
-        std::uint32_t frame = 0;
+        std::uintptr_t at;
+        std::uint32_t frame;
     };
 
-    void begin() noexcept {
+    void begin(std::uintptr_t frame) noexcept {
+        bp_ = {frame, 0};
         out_.pair_count = 0;
         out_.other_count = 0;
         out_.is_permanent = true;
@@ -12425,19 +12534,30 @@ private:
         return hash_finish((turned + word.value) * golden_multiplier);
     }
 
-    // `copy` has a copy of `known` and gets the rule to obey. Returns a reference, because taking
-    // the eight bytes apart and together again takes longer than all the rest.
-    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
-                                                         const unwind_rule& known,
-                                                         unwind_rule& copy) noexcept {
-        const unwind_rule* rule = &known;
-        if (ALLOCSCOPE_UNLIKELY(rule->life != module_life::permanent)) {
-            rule = &rule_that_may_go(pc, *rule);
-            copy = *rule;
+    // Adds up what `sum` and `shape` are made of, two frames at a time.
+    ALLOCSCOPE_FAST_PATH void add_up(std::uint64_t shape) noexcept {
+        walked_stack& out = out_;
+        two_words sums{};
+        two_words shapes{};
+        std::uint32_t i = 0;
+        for (; i + 1 < out.frame_count; i += 2) {
+            const two_words multipliers = load_two(positions.multipliers + i);
+            sums += low_products(load_two(out.return_addresses + i), multipliers);
+            shapes += low_products(load_two(out.return_places + i), multipliers);
         }
-        if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
-        copy = rule_under(method_, *rule);
-        return copy;
+        out.sum = out.module_sum + (sums[0] + sums[1]);
+        out.shape = shape + (shapes[0] + shapes[1]);
+        if (i == out.frame_count) return;
+        out.sum += hash_part(out.return_addresses[i], i);
+        out.shape += hash_part(out.return_places[i], i);
+    }
+
+    // Makes `rule`, which was found for `pc`, the one that the method follows.
+    ALLOCSCOPE_FAST_PATH void obey(std::uintptr_t pc, unwind_rule& rule) noexcept {
+        if (ALLOCSCOPE_UNLIKELY(rule.life != module_life::permanent)) {
+            rule = rule_that_may_go(pc, rule);
+        }
+        rule = rule_under(method_, rule);
     }
 
     // The rule for `pc` in a module that may be unloaded. `known` is the rule that was found.
@@ -12452,13 +12572,22 @@ private:
         return *rule;
     }
 
-    // The frame pointer now has the value that is saved there. The value is read only when a rule
-    // needs it, which is rare.
-    ALLOCSCOPE_FAST_PATH void restore_bp(saved_pointer& restored) noexcept {
-        if (restored.at == 0) return;
-        bp_ = restored;
-        restored.at = 0;
+    // Finds where the frame pointer of frame `n` is saved: at the last step to it that restored it.
+    // Steps by the stack pointer are looked at only here, because few rules need a frame pointer.
+    ALLOCSCOPE_FAST_PATH void find_saved_bp(std::uint32_t n) noexcept {
+        for (std::uint32_t to = n; to != bp_known_for_; --to) {
+            const unwind_rule& rule = out_.rules[to - 1];
+            if (!rule.restores_bp) continue;
+            set_bp(plus(out_.return_places[to] + word_bytes, rule.bp_offset), to);
+            break;
+        }
+        bp_known_for_ = n;
+    }
+
+    ALLOCSCOPE_FAST_PATH void set_bp(std::uintptr_t saved_at, std::uint32_t frame) noexcept {
+        bp_ = {saved_at, frame};
         is_bp_noted_ = false;
+        bp_known_for_ = frame;
     }
 
     // The walk now depends on the frame pointer: notes the word that it was read from.
@@ -12494,25 +12623,30 @@ private:
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
     }
 
-    // Handles nearly every frame. The rule promises that the CFA lies higher, by a multiple of 8,
-    // and that the saved bp lies below the CFA, by a multiple of 8.
-    ALLOCSCOPE_FAST_PATH caller_place leave_by_sp(const unwind_rule& rule,
-                                                  std::uintptr_t sp) const noexcept {
-        const std::uintptr_t cfa = plus(sp, rule.cfa_offset);
-        if (ALLOCSCOPE_UNLIKELY(cfa > high_)) return {};
-        if (!rule.restores_bp) return {cfa, 0};
-        const std::uintptr_t saved_bp = plus(cfa, rule.bp_offset);
-        if (ALLOCSCOPE_UNLIKELY(saved_bp < sp)) return {};
-        return {cfa, saved_bp};
+    // Where the return address of frame `n` + 1 is, if frame `n` has this rule; 0: nowhere.
+    ALLOCSCOPE_FAST_PATH std::uintptr_t place_after(std::uint32_t n,
+                                                    const unwind_rule& rule) noexcept {
+        const std::uintptr_t sp = out_.return_places[n] + word_bytes;
+        find_saved_bp(n);
+        const caller_place to = ALLOCSCOPE_LIKELY(rule.kind == rule_kind::frame_pointer)
+                                    ? checked_place(place_by_bp(), sp)
+                                    : leave(rule, sp);
+        if (to.cfa == 0) return 0;
+        if (to.saved_bp != 0) set_bp(to.saved_bp, n + 1);
+        bp_known_for_ = n + 1;
+        return to.cfa - word_bytes;
     }
 
-    // Follows any other rule.
+    // Follows any other rule than that of a frame pointer.
     ALLOCSCOPE_NOINLINE caller_place leave(const unwind_rule& rule, std::uintptr_t sp) noexcept {
         caller_place to;
         switch (rule.kind) {
             case rule_kind::outermost:
-            case rule_kind::from_sp:
                 return {};
+            case rule_kind::from_sp:  // of a module that may be unloaded
+                to.cfa = plus(sp, rule.cfa_offset);
+                if (rule.restores_bp) to.saved_bp = plus(to.cfa, rule.bp_offset);
+                break;
             case rule_kind::from_bp:
                 to.cfa = plus(use_bp(), rule.cfa_offset);
                 if (rule.restores_bp) to.saved_bp = plus(to.cfa, rule.bp_offset);
@@ -12571,11 +12705,11 @@ private:
 
     std::uintptr_t high_;
     unwinding method_;
-    rule_kind usual_;  // a rule of this kind is obeyed as it is
     rule_cache& rules_;
     walked_stack& out_;
     std::uint64_t shape_of_saved_ = 0;
-    saved_pointer bp_;  // what restores the frame pointer now
+    saved_pointer bp_{};  // what restores the frame pointer of frame bp_known_for_
+    std::uint32_t bp_known_for_ = 0;
     bool is_bp_noted_ = false;
 };
 
@@ -12765,8 +12899,15 @@ public:
     // Whether the rules of the collected addresses lead to the same places as those of the chain.
     ALLOCSCOPE_NOINLINE static bool leads_as_before(remembered_chain& chain, rule_cache& rules,
                                                     const std::uintptr_t* frames) noexcept {
-        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
-            if (!has_same_rule(rules, frames[i], chain, i)) return false;
+        const unwind_rule* known = chain.rules();
+        for (const std::uintptr_t* const end = frames + chain.frame_count; frames != end;
+             ++frames, ++known) {
+            const unwind_rule& now = rules.rule_for(*frames);
+            // Rules of modules that may be unloaded are not in a chain that was collected.
+            const rule_word followed = word_of(*known) & ~pair_bit;
+            if (ALLOCSCOPE_LIKELY(word_of(now) == followed)) continue;
+            if ((followed & kind_and_life) == step_by_sp) return false;  // no other rule is like it
+            if (!leads_like(now, *known, static_cast<unwinding>(chain.method))) return false;
         }
         return true;
     }
@@ -12914,13 +13055,10 @@ private:
         return moved;
     }
 
-    // Whether the rule for `pc` leads to the same caller as the rule at `index` of the chain.
-    static bool has_same_rule(rule_cache& rules, std::uintptr_t pc, remembered_chain& chain,
-                              std::uint32_t index) noexcept {
-        const unwind_rule now = rules.rule_for(pc);
-        return now.life == module_life::permanent &&
-               rule_under(static_cast<unwinding>(chain.method), now)
-                   .leads_like(chain.rules()[index]);
+    // Whether the method follows the rule to the same caller as `known`, which it has followed.
+    ALLOCSCOPE_NOINLINE static bool leads_like(const unwind_rule& rule, const unwind_rule& known,
+                                               unwinding method) noexcept {
+        return rule.life == module_life::permanent && rule_under(method, rule).leads_like(known);
     }
 
     bool has_room(remembered_chain& chain, const walked_stack& stack) const noexcept {
@@ -12941,14 +13079,14 @@ private:
     static std::uint32_t write_without_pairs(remembered_chain& chain,
                                              const walked_stack& stack) noexcept {
         two_stack_words* single = chain.singles();
-        std::uint32_t i = 0;
-        for (; i + 1 < stack.return_count; i += 2, ++single) {
+        const std::size_t count = stack.return_count & ~std::uint32_t{1};
+        for (std::size_t i = 0; i != count; i += 2, ++single) {
             *reinterpret_cast<aligned_words*>(single->addresses) =
                 load_two(stack.return_places + i);
             *reinterpret_cast<aligned_words*>(single->values) =
                 load_two(stack.return_addresses + i);
         }
-        return i;
+        return static_cast<std::uint32_t>(count);
     }
 
     void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
@@ -15801,8 +15939,11 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
 // The cohort of a site. The memo, if there is one, remembers this cohort for its chain.
 inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
                                     remembered_chain* memo) noexcept {
-    cohort_of_site::entry* const entry = entry_for_site(thread, found.id);
-    if (entry == nullptr) return unplaced_cohort(thread, found.tag);
+    cohort_of_site::entry* entry = thread.cohorts.existing(found.id);
+    if (entry == nullptr || entry->epoch != thread.epoch_serial) {
+        entry = entry_for_site(thread, found.id);
+        if (entry == nullptr) return unplaced_cohort(thread, found.tag);
+    }
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = &found;
@@ -15834,7 +15975,11 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
                                                std::uintptr_t frame, std::uint32_t tag) noexcept {
     walk_into_scratch(thread, thread.bounds, frame);
     thread.memo.remember(memo, frame, thread.scratch);
-    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, tag, &memo);
+    const std::uint64_t hash = stack_hash(memo.sum);
+    const site* const known =
+        process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, tag);
+    return known != nullptr ? cohort_at_site(thread, *known, &memo)
+                            : cohort_of_stack(thread, hash, memo.frame_count, tag, &memo);
 }
 
 // The cohort of a stack within the thread's own bounds that differs from the one in its memo. This

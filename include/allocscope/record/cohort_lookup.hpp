@@ -261,8 +261,11 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
 // The cohort of a site. The memo, if there is one, remembers this cohort for its chain.
 inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
                                     remembered_chain* memo) noexcept {
-    cohort_of_site::entry* const entry = entry_for_site(thread, found.id);
-    if (entry == nullptr) return unplaced_cohort(thread, found.tag);
+    cohort_of_site::entry* entry = thread.cohorts.existing(found.id);
+    if (entry == nullptr || entry->epoch != thread.epoch_serial) {
+        entry = entry_for_site(thread, found.id);
+        if (entry == nullptr) return unplaced_cohort(thread, found.tag);
+    }
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = &found;
@@ -294,7 +297,11 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
                                                std::uintptr_t frame, std::uint32_t tag) noexcept {
     walk_into_scratch(thread, thread.bounds, frame);
     thread.memo.remember(memo, frame, thread.scratch);
-    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, tag, &memo);
+    const std::uint64_t hash = stack_hash(memo.sum);
+    const site* const known =
+        process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, tag);
+    return known != nullptr ? cohort_at_site(thread, *known, &memo)
+                            : cohort_of_stack(thread, hash, memo.frame_count, tag, &memo);
 }
 
 // The cohort of a stack within the thread's own bounds that differs from the one in its memo. This

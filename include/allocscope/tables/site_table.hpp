@@ -87,19 +87,21 @@ public:
         if (buckets == nullptr) return nullptr;
         bucket& place = buckets[bucket_of(hash, tag)];
         site* first = place.load(memory_order::acquire);
-        if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
-        // Another thread may count at the site as soon as it finds it, so by_id() knows it before.
-        site* fresh = make_site(arena, hash, frames, frame_count, tag);
-        if (fresh == nullptr || !index(arena, fresh)) return nullptr;
-        site* seen = first;
+        site* searched = nullptr;
+        site* fresh = nullptr;
         for (;;) {
-            fresh->next.store(seen, memory_order::relaxed);
+            if (site* known = find(first, searched, hash, frames, frame_count, tag)) return known;
+            if (fresh == nullptr) {
+                // Another thread may count at the site as soon as it finds it, so by_id() knows it
+                // before.
+                fresh = make_site(arena, hash, frames, frame_count, tag);
+                if (fresh == nullptr || !index(arena, fresh)) return nullptr;
+            }
+            searched = first;
+            fresh->next.store(first, memory_order::relaxed);
             // Release: a thread that finds the site sees its frames.
-            if (place.compare_exchange_weak(seen, fresh, memory_order::acq_rel)) break;
-            if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
-            first = seen;
+            if (place.compare_exchange_weak(first, fresh, memory_order::acq_rel)) return fresh;
         }
-        return fresh;
     }
 
     // The site with this number; null for site 0.

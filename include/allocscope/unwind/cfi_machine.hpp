@@ -21,6 +21,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/eh_frame.hpp>
+#include <allocscope/unwind/cfi_rows.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int16_t ... uint64_t
@@ -29,49 +30,32 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// One row of the table: where sp, rbp and the return address of the caller are. It is small,
-// because a machine has ten rows on the stack of the program.
-struct cfi_row {
-    // word_at_sp: the word there, plus 8
-    enum class base : std::uint8_t { other, sp, bp, word_at_bp, word_at_sp };
-    // at_bp: at an offset from the present bp, not from the CFA
-    enum class place : std::uint8_t { unchanged, saved, undefined, other, at_bp };
-
-    std::int32_t cfa_offset = 0;
-    std::int16_t bp_offset = 0;
-    base cfa_from : 3;
-    place bp : 3;
-    place return_address : 3;  // saved: at CFA - 8; anywhere else: `other`
-
-    cfi_row() noexcept
-        : cfa_from(base::other), bp(place::unchanged), return_address(place::unchanged) {}
-};
-static_assert(sizeof(cfi_row) == 8, "see above");
-
 // Runs the program of one function. Operations are numbered as in the DWARF standard.
 class cfi_machine {
 public:
     cfi_machine(const mapped_bytes& frames, std::uint64_t data,
                 const frame_description& about) noexcept
-        : frames_(frames), data_(data), about_(about) {}
+        : frames_(frames),
+          data_(data),
+          about_(about),
+          has_usual_factors_(about.code_factor == 1 && about.data_factor == -8) {}
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
     ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
-        wanted_ = ~std::uint64_t{0};
+        rows_.wanted = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
-        first_ = row_;
-        kept_count_ = 0;
-        location_ = about_.begin;
-        wanted_ = code;
+        first_ = rows_.row;
+        rows_.kept_count = 0;
+        rows_.location = about_.begin;
+        rows_.wanted = code;
         return run(about_.program);
     }
 
-    ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return row_; }
+    ALLOCSCOPE_INLINE const cfi_row& row() const noexcept { return rows_.row; }
 
 private:
     static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
-    static constexpr unsigned most_kept = 8;
     static constexpr std::uint8_t operation_dereference = 0x06;
     static constexpr std::uint8_t operation_plus = 0x23;  // a number that follows
     static constexpr std::uint8_t operation_bp = 0x76;    // bp plus an offset
@@ -84,8 +68,18 @@ private:
         if (program.size > most_bytes) return false;
         program_ = &program;
         in_ = byte_cursor{program};
-        while (!in_.at_end() && !is_past_) step();
+        while (!in_.at_end() && !is_past_) {
+            if (has_usual_factors_) take_usual();
+            if (!in_.at_end()) step();
+        }
         return in_.ok();
+    }
+
+    ALLOCSCOPE_INLINE void take_usual() noexcept {
+        const byte_view& bytes = *program_;
+        const std::uint8_t* const next =
+            take_usual_steps(rows_, bytes.data + in_.at(), bytes.data + bytes.size);
+        in_.seek(static_cast<std::uint64_t>(next - bytes.data));
     }
 
     ALLOCSCOPE_INLINE void step() noexcept {
@@ -179,7 +173,7 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t next = 0;
         if (__builtin_mul_overflow(distance, about_.code_factor, &bytes) ||
-            __builtin_add_overflow(location_, bytes, &next)) {
+            __builtin_add_overflow(rows_.location, bytes, &next)) {
             in_.fail();
             return;
         }
@@ -190,7 +184,7 @@ private:
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
-        if (next < location_) {
+        if (next < rows_.location) {
             in_.fail();
             return;
         }
@@ -198,26 +192,26 @@ private:
     }
 
     void move_to(std::uint64_t next) noexcept {
-        if (next > wanted_) {
+        if (next > rows_.wanted) {
             is_past_ = true;
         } else {
-            location_ = next;
+            rows_.location = next;
         }
     }
 
     void keep() noexcept {
-        if (kept_count_ == most_kept) {
+        if (rows_.kept_count == cfi_rows::most_kept) {
             in_.fail();
         } else {
-            kept_[kept_count_++] = row_;
+            rows_.kept[rows_.kept_count++] = rows_.row;
         }
     }
 
     void go_back() noexcept {
-        if (kept_count_ == 0) {
+        if (rows_.kept_count == 0) {
             in_.fail();
         } else {
-            row_ = kept_[--kept_count_];
+            rows_.row = rows_.kept[--rows_.kept_count];
         }
     }
 
@@ -228,14 +222,14 @@ private:
     }
 
     void set_base(std::uint64_t number) noexcept {
-        row_.cfa_from = number == register_sp   ? cfi_row::base::sp
-                        : number == register_bp ? cfi_row::base::bp
-                                                : cfi_row::base::other;
+        rows_.row.cfa_from = number == register_sp   ? cfi_row::base::sp
+                             : number == register_bp ? cfi_row::base::bp
+                                                     : cfi_row::base::other;
     }
 
     void set_offset(std::int64_t offset) noexcept {
-        row_.cfa_offset = static_cast<std::int32_t>(offset);
-        if (row_.cfa_offset != offset) in_.fail();
+        rows_.row.cfa_offset = static_cast<std::int32_t>(offset);
+        if (rows_.row.cfa_offset != offset) in_.fail();
     }
 
     // Two expressions are supported for the CFA. For a function that aligns its stack, gcc writes
@@ -244,15 +238,15 @@ private:
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         const std::uint8_t* const end = expression.data + expression.size;
-        row_.cfa_from = cfi_row::base::other;
+        rows_.row.cfa_from = cfi_row::base::other;
         if (is_at(operation_bp, expression, 1, offset) && end[-1] == operation_dereference) {
-            row_.cfa_from = cfi_row::base::word_at_bp;
+            rows_.row.cfa_from = cfi_row::base::word_at_bp;
         } else if (is_at(operation_sp, expression, 3, offset) && end[-3] == operation_dereference &&
                    end[-2] == operation_plus && end[-1] == 8) {
-            row_.cfa_from = cfi_row::base::word_at_sp;
+            rows_.row.cfa_from = cfi_row::base::word_at_sp;
         }
-        row_.cfa_offset = static_cast<std::int32_t>(offset);
-        if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
+        rows_.row.cfa_offset = static_cast<std::int32_t>(offset);
+        if (rows_.row.cfa_offset != offset) rows_.row.cfa_from = cfi_row::base::other;
     }
 
     ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
@@ -261,9 +255,9 @@ private:
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
         }
-        row_.bp_offset = static_cast<std::int16_t>(offset);
-        const bool fits = row_.bp_offset == offset;
-        row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
+        rows_.row.bp_offset = static_cast<std::int16_t>(offset);
+        const bool fits = rows_.row.bp_offset == offset;
+        rows_.row.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
     // Whether the expression is that register + offset, followed by `rest` bytes.
@@ -281,9 +275,9 @@ private:
         std::int64_t offset = scaled(static_cast<std::int64_t>(factor));
         if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) in_.fail();
         if (number == register_bp) {
-            row_.bp_offset = static_cast<std::int16_t>(offset);
-            const bool fits = row_.bp_offset == offset;
-            row_.bp = fits ? cfi_row::place::saved : cfi_row::place::other;
+            rows_.row.bp_offset = static_cast<std::int16_t>(offset);
+            const bool fits = rows_.row.bp_offset == offset;
+            rows_.row.bp = fits ? cfi_row::place::saved : cfi_row::place::other;
         } else {
             set_place(number, offset == -8 ? cfi_row::place::saved : cfi_row::place::other);
         }
@@ -291,9 +285,9 @@ private:
 
     ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
-            row_.bp = where;
+            rows_.row.bp = where;
         } else if (number == register_return_address) {
-            row_.return_address = where;
+            rows_.row.return_address = where;
         } else if (number == register_sp && where != cfi_row::place::unchanged) {
             in_.fail();  // the caller's sp would not be the CFA
         }
@@ -302,10 +296,10 @@ private:
     // Sets the register as the common program left it.
     void restore(std::uint64_t number) noexcept {
         if (number == register_bp) {
-            row_.bp = first_.bp;
-            row_.bp_offset = first_.bp_offset;
+            rows_.row.bp = first_.bp;
+            rows_.row.bp_offset = first_.bp_offset;
         } else if (number == register_return_address) {
-            row_.return_address = first_.return_address;
+            rows_.row.return_address = first_.return_address;
         }
     }
 
@@ -314,13 +308,10 @@ private:
     const frame_description& about_;
     const byte_view* program_ = nullptr;  // the program that is running
     byte_cursor in_;
-    std::uint64_t location_ = 0;
-    std::uint64_t wanted_ = 0;
-    unsigned kept_count_ = 0;
     bool is_past_ = false;  // the wanted row is complete
-    cfi_row row_;
+    bool has_usual_factors_;
+    cfi_rows rows_;
     cfi_row first_;
-    cfi_row kept_[most_kept];
 };
 
 }  // namespace detail

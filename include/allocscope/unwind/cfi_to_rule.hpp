@@ -11,6 +11,7 @@
 //     1139       rsp+8    u       CFA-8                   from_sp, 8
 //     113a       rsp+16   CFA-16  CFA-8                   from_sp, 16, restores_bp at -16
 //     113d       rbp+16   CFA-16  CFA-8                   frame_pointer
+//     113f       rsp+8    CFA-16  CFA-8                   from_sp, 8
 //     1140       *(rbp-8) rbp     CFA-8                   realigned, -8, bp at 0
 //     1144       *(rsp+8)+8  c-16 CFA-8                   saved_sp, 8, restores_bp at -16
 //
@@ -61,7 +62,7 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
     }
     if (row.cfa_from == cfi_row::base::word_at_bp) return rule_from_realigned_row(row);
     if (row.bp == cfi_row::place::at_bp) return rule;
-    const bool restores_bp = row.bp == cfi_row::place::saved;
+    bool restores_bp = row.bp == cfi_row::place::saved;
     if (restores_bp && (row.bp_offset > -2 * word || row.bp_offset % word != 0)) return rule;
     if (row.cfa_from == cfi_row::base::bp) {
         if (row.cfa_offset == 2 * word && restores_bp && row.bp_offset == -2 * word) {
@@ -73,6 +74,9 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
         rule.kind = rule_kind::saved_sp;
     } else {
         if (row.cfa_offset < word || row.cfa_offset % word != 0) return rule;
+        // Behind `pop %rbp` the row still names the word, which is below sp by then. The register
+        // has its value.
+        restores_bp = restores_bp && row.cfa_offset + row.bp_offset >= 0;
         rule.kind = rule_kind::from_sp;
     }
     rule.restores_bp = restores_bp;

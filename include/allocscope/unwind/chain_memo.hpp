@@ -127,8 +127,15 @@ public:
     // Whether the rules of the collected addresses lead to the same places as those of the chain.
     ALLOCSCOPE_NOINLINE static bool leads_as_before(remembered_chain& chain, rule_cache& rules,
                                                     const std::uintptr_t* frames) noexcept {
-        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
-            if (!has_same_rule(rules, frames[i], chain, i)) return false;
+        const unwind_rule* known = chain.rules();
+        for (const std::uintptr_t* const end = frames + chain.frame_count; frames != end;
+             ++frames, ++known) {
+            const unwind_rule& now = rules.rule_for(*frames);
+            // Rules of modules that may be unloaded are not in a chain that was collected.
+            const rule_word followed = word_of(*known) & ~pair_bit;
+            if (ALLOCSCOPE_LIKELY(word_of(now) == followed)) continue;
+            if ((followed & kind_and_life) == step_by_sp) return false;  // no other rule is like it
+            if (!leads_like(now, *known, static_cast<unwinding>(chain.method))) return false;
         }
         return true;
     }
@@ -276,13 +283,10 @@ private:
         return moved;
     }
 
-    // Whether the rule for `pc` leads to the same caller as the rule at `index` of the chain.
-    static bool has_same_rule(rule_cache& rules, std::uintptr_t pc, remembered_chain& chain,
-                              std::uint32_t index) noexcept {
-        const unwind_rule now = rules.rule_for(pc);
-        return now.life == module_life::permanent &&
-               rule_under(static_cast<unwinding>(chain.method), now)
-                   .leads_like(chain.rules()[index]);
+    // Whether the method follows the rule to the same caller as `known`, which it has followed.
+    ALLOCSCOPE_NOINLINE static bool leads_like(const unwind_rule& rule, const unwind_rule& known,
+                                               unwinding method) noexcept {
+        return rule.life == module_life::permanent && rule_under(method, rule).leads_like(known);
     }
 
     bool has_room(remembered_chain& chain, const walked_stack& stack) const noexcept {
@@ -303,14 +307,14 @@ private:
     static std::uint32_t write_without_pairs(remembered_chain& chain,
                                              const walked_stack& stack) noexcept {
         two_stack_words* single = chain.singles();
-        std::uint32_t i = 0;
-        for (; i + 1 < stack.return_count; i += 2, ++single) {
+        const std::size_t count = stack.return_count & ~std::uint32_t{1};
+        for (std::size_t i = 0; i != count; i += 2, ++single) {
             *reinterpret_cast<aligned_words*>(single->addresses) =
                 load_two(stack.return_places + i);
             *reinterpret_cast<aligned_words*>(single->values) =
                 load_two(stack.return_addresses + i);
         }
-        return i;
+        return static_cast<std::uint32_t>(count);
     }
 
     void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {

@@ -31,7 +31,7 @@
 #include <cstdint>  // uint64_t, uintptr_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -105,6 +105,6 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_al
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP

@@ -30,7 +30,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uintptr_t
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
@@ -90,27 +90,31 @@ private:
     }
 
     // The n-th element to look at; 0 is home.
-    entry& place(std::size_t home, std::size_t n) noexcept {
-        return entries_[(home & ~(line_entries - 1)) | ((home + n) & (line_entries - 1))];
+    ALLOCSCOPE_FAST_PATH static std::size_t place(std::size_t home, std::size_t n) noexcept {
+        return (home & ~(line_entries - 1)) | ((home + n) & (line_entries - 1));
     }
 
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_from_line(std::uintptr_t pc) noexcept {
-        for (std::size_t n = 1; n < line_entries; ++n) {
-            const entry& each = place(home_of(pc), n);
-            if (each.pc == pc) return each.rule;
+        const entry* const line = entries_ + (home_of(pc) & ~(line_entries - 1));
+        for (std::size_t n = 0; n < line_entries; ++n) {
+            if (line[n].pc == pc) return line[n].rule;
         }
         return rule_for_slow(pc);
     }
 
-    ALLOCSCOPE_NOINLINE const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
         unwind_rule& found = unkept_;
         if (rules_of_all.find(pc, found)) {
             keep(pc, found);
             return found;
         }
-        found = find_unwind_rule(pc);
-        keep_found(pc, found);
-        return found;
+        return find_and_keep(pc);
+    }
+
+    ALLOCSCOPE_NOINLINE const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
+        unkept_ = find_unwind_rule(pc);
+        keep_found(pc, unkept_);
+        return unkept_;
     }
 
     // A separate function, so that the search above does not need stack space for this, too.
@@ -126,19 +130,20 @@ private:
     }
 
     // Puts the rule at its home, unless the rule that is there belongs there. In that case the new
-    // rule becomes a guest of another element, which is free or has a guest; if there is no such
+    // rule becomes a guest of the next element that is free or has a guest; if there is no such
     // element, it takes the home. A signal handler that jumps away in the middle leaves an empty
     // element, never a wrong pair.
-    ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
+    ALLOCSCOPE_FAST_PATH void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
-        entry* at = &place(home, 0);
+        std::size_t at = home;
         for (std::size_t n = 0; n < line_entries; ++n) {
-            entry& each = place(home, n);
-            if (each.pc != 0 && &place(home_of(each.pc), 0) == &each) continue;
-            at = &each;
-            if (n == 0 || each.pc == 0) break;
+            const std::size_t each = place(home, n);
+            const std::uintptr_t there = entries_[each].pc;
+            if (there != 0 && home_of(there) == each) continue;
+            at = each;
+            break;
         }
-        set(*at, pc, rule);
+        set(entries_[at], pc, rule);
     }
 
     static void set(entry& at, std::uintptr_t pc, unwind_rule rule) noexcept {
@@ -171,6 +176,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_HOT_END
 
 #endif  // ALLOCSCOPE_UNWIND_RULE_CACHE_HPP

@@ -34,12 +34,13 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/base/two_words.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/unwind/rule_cache.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
+#include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
-#include <cstring>  // memcpy
 
 ALLOCSCOPE_HOT_BEGIN
 
@@ -120,64 +121,55 @@ class stack_walk {
 public:
     stack_walk(const stack_bounds& bounds, rule_cache& rules, walked_stack& out,
                unwinding method = unwinding::automatic) noexcept
-        : high_(bounds.high),
-          method_(method),
-          usual_(method == unwinding::frame_pointers ? rule_kind::frame_pointer
-                                                     : rule_kind::from_sp),
-          rules_(rules),
-          out_(out) {}
+        : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
 
     // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
-        begin();
-        // A copy, because the compiler would read the member again after each store.
+        begin(frame);
+        // Copies, because the compiler would read the members again after each store.
         walked_stack& out = out_;
-        caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
-        std::uint64_t sum = 0;
-        std::uint64_t shape = shape_of_start(most_frames);
-        std::uint32_t frames = 0;
+        rule_cache& rules = rules_;
+        const std::uintptr_t highest = high_ - word_bytes;
+        const rule_word usual = method_ == unwinding::frame_pointers ? no_step : step_by_sp;
+        std::uintptr_t place = frame + word_bytes;
+        std::size_t frames = 0;
         std::uint32_t ended = 0;
-        saved_pointer restored;
+        std::uint64_t shape = shape_of_start(most_frames);
         for (;;) {
-            // The words below a CFA belong to the frame that is left by going there.
-            const std::uintptr_t place = at.cfa - sizeof(std::uintptr_t);
             const std::uintptr_t pc = read_stack_word(place);
-            const unwind_rule* rule = &rules_.rule_for(pc);
+            const rule_word rule = word_of(rules.rule_for(pc));
             out.return_places[frames] = place;
             out.return_addresses[frames] = pc;
-            std::memcpy(&out.rules[frames], rule, sizeof *rule);
-            if (at.saved_bp != 0) restored = {at.saved_bp, frames};
-            if (ALLOCSCOPE_UNLIKELY(rule->kind != usual_ || rule->life != module_life::permanent)) {
-                rule = &rule_to_obey(pc, *rule, out.rules[frames]);
-                // Only its rule can say whether it is a return address at all.
-                if (ALLOCSCOPE_UNLIKELY(rule->kind == rule_kind::unknown) && frames != 0) {
-                    ended = 1;
-                    shape += shape_of_word({place, pc});
-                    break;
-                }
+            set_rule(out.rules[frames], rule);
+            if (ALLOCSCOPE_LIKELY((rule & kind_and_life) == usual)) {
+                // Nearly every frame. The rule promises that the CFA lies higher, by a multiple of
+                // 8.
+                if (++frames == most_frames) break;
+                place += offset_in(rule);
+                if (ALLOCSCOPE_UNLIKELY(place > highest)) break;
+                continue;
             }
-            sum += hash_part(pc, frames);
-            shape += hash_part(at.cfa, frames);
+            obey(pc, out.rules[frames]);
+            // Only its rule can say whether it is a return address at all.
+            if (out.rules[frames].kind == rule_kind::unknown && frames != 0) {
+                ended = 1;
+                shape += shape_of_word({place, pc});
+                break;
+            }
             if (++frames == most_frames) break;
-            if (ALLOCSCOPE_LIKELY(rule->kind == rule_kind::from_sp)) {
-                at = leave_by_sp(*rule, at.cfa);
-            } else {
-                restore_bp(restored);
-                at = ALLOCSCOPE_LIKELY(rule->kind == rule_kind::frame_pointer)
-                         ? checked_place(place_by_bp(), at.cfa)
-                         : leave(*rule, at.cfa);
-            }
-            if (at.cfa == 0) break;
+            place = place_after(static_cast<std::uint32_t>(frames - 1), out.rules[frames - 1]);
+            if (place == 0) break;
         }
-        out.sum = sum + out.module_sum;
-        out.shape = shape + shape_of_saved_;
-        out.frame_count = frames;
-        out.return_count = frames + ended;
-        out.generation = rules_.generation();
+        out.frame_count = static_cast<std::uint32_t>(frames);
+        out.return_count = out.frame_count + ended;
+        add_up(shape + shape_of_saved_);
+        out.generation = rules.generation();
     }
 
 private:
+    static constexpr std::uintptr_t word_bytes = sizeof(std::uintptr_t);
+
     // Where the caller's frame is.
     struct caller_place {
         std::uintptr_t cfa = 0;       // 0: it cannot be found
@@ -186,11 +178,12 @@ private:
 
     // Where the frame pointer of the frame with this number is saved.
     struct saved_pointer {
-        std::uintptr_t at = 0;  // 0: restore_bp knows
-        std::uint32_t frame = 0;
+        std::uintptr_t at;
+        std::uint32_t frame;
     };
 
-    void begin() noexcept {
+    void begin(std::uintptr_t frame) noexcept {
+        bp_ = {frame, 0};
         out_.pair_count = 0;
         out_.other_count = 0;
         out_.is_permanent = true;
@@ -212,19 +205,30 @@ private:
         return hash_finish((turned + word.value) * golden_multiplier);
     }
 
-    // `copy` has a copy of `known` and gets the rule to obey. Returns a reference, because taking
-    // the eight bytes apart and together again takes longer than all the rest.
-    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
-                                                         const unwind_rule& known,
-                                                         unwind_rule& copy) noexcept {
-        const unwind_rule* rule = &known;
-        if (ALLOCSCOPE_UNLIKELY(rule->life != module_life::permanent)) {
-            rule = &rule_that_may_go(pc, *rule);
-            copy = *rule;
+    // Adds up what `sum` and `shape` are made of, two frames at a time.
+    ALLOCSCOPE_FAST_PATH void add_up(std::uint64_t shape) noexcept {
+        walked_stack& out = out_;
+        two_words sums{};
+        two_words shapes{};
+        std::uint32_t i = 0;
+        for (; i + 1 < out.frame_count; i += 2) {
+            const two_words multipliers = load_two(positions.multipliers + i);
+            sums += low_products(load_two(out.return_addresses + i), multipliers);
+            shapes += low_products(load_two(out.return_places + i), multipliers);
         }
-        if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
-        copy = rule_under(method_, *rule);
-        return copy;
+        out.sum = out.module_sum + (sums[0] + sums[1]);
+        out.shape = shape + (shapes[0] + shapes[1]);
+        if (i == out.frame_count) return;
+        out.sum += hash_part(out.return_addresses[i], i);
+        out.shape += hash_part(out.return_places[i], i);
+    }
+
+    // Makes `rule`, which was found for `pc`, the one that the method follows.
+    ALLOCSCOPE_FAST_PATH void obey(std::uintptr_t pc, unwind_rule& rule) noexcept {
+        if (ALLOCSCOPE_UNLIKELY(rule.life != module_life::permanent)) {
+            rule = rule_that_may_go(pc, rule);
+        }
+        rule = rule_under(method_, rule);
     }
 
     // The rule for `pc` in a module that may be unloaded. `known` is the rule that was found.
@@ -239,13 +243,22 @@ private:
         return *rule;
     }
 
-    // The frame pointer now has the value that is saved there. The value is read only when a rule
-    // needs it, which is rare.
-    ALLOCSCOPE_FAST_PATH void restore_bp(saved_pointer& restored) noexcept {
-        if (restored.at == 0) return;
-        bp_ = restored;
-        restored.at = 0;
+    // Finds where the frame pointer of frame `n` is saved: at the last step to it that restored it.
+    // Steps by the stack pointer are looked at only here, because few rules need a frame pointer.
+    ALLOCSCOPE_FAST_PATH void find_saved_bp(std::uint32_t n) noexcept {
+        for (std::uint32_t to = n; to != bp_known_for_; --to) {
+            const unwind_rule& rule = out_.rules[to - 1];
+            if (!rule.restores_bp) continue;
+            set_bp(plus(out_.return_places[to] + word_bytes, rule.bp_offset), to);
+            break;
+        }
+        bp_known_for_ = n;
+    }
+
+    ALLOCSCOPE_FAST_PATH void set_bp(std::uintptr_t saved_at, std::uint32_t frame) noexcept {
+        bp_ = {saved_at, frame};
         is_bp_noted_ = false;
+        bp_known_for_ = frame;
     }
 
     // The walk now depends on the frame pointer: notes the word that it was read from.
@@ -281,25 +294,30 @@ private:
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
     }
 
-    // Handles nearly every frame. The rule promises that the CFA lies higher, by a multiple of 8,
-    // and that the saved bp lies below the CFA, by a multiple of 8.
-    ALLOCSCOPE_FAST_PATH caller_place leave_by_sp(const unwind_rule& rule,
-                                                  std::uintptr_t sp) const noexcept {
-        const std::uintptr_t cfa = plus(sp, rule.cfa_offset);
-        if (ALLOCSCOPE_UNLIKELY(cfa > high_)) return {};
-        if (!rule.restores_bp) return {cfa, 0};
-        const std::uintptr_t saved_bp = plus(cfa, rule.bp_offset);
-        if (ALLOCSCOPE_UNLIKELY(saved_bp < sp)) return {};
-        return {cfa, saved_bp};
+    // Where the return address of frame `n` + 1 is, if frame `n` has this rule; 0: nowhere.
+    ALLOCSCOPE_FAST_PATH std::uintptr_t place_after(std::uint32_t n,
+                                                    const unwind_rule& rule) noexcept {
+        const std::uintptr_t sp = out_.return_places[n] + word_bytes;
+        find_saved_bp(n);
+        const caller_place to = ALLOCSCOPE_LIKELY(rule.kind == rule_kind::frame_pointer)
+                                    ? checked_place(place_by_bp(), sp)
+                                    : leave(rule, sp);
+        if (to.cfa == 0) return 0;
+        if (to.saved_bp != 0) set_bp(to.saved_bp, n + 1);
+        bp_known_for_ = n + 1;
+        return to.cfa - word_bytes;
     }
 
-    // Follows any other rule.
+    // Follows any other rule than that of a frame pointer.
     ALLOCSCOPE_NOINLINE caller_place leave(const unwind_rule& rule, std::uintptr_t sp) noexcept {
         caller_place to;
         switch (rule.kind) {
             case rule_kind::outermost:
-            case rule_kind::from_sp:
                 return {};
+            case rule_kind::from_sp:  // of a module that may be unloaded
+                to.cfa = plus(sp, rule.cfa_offset);
+                if (rule.restores_bp) to.saved_bp = plus(to.cfa, rule.bp_offset);
+                break;
             case rule_kind::from_bp:
                 to.cfa = plus(use_bp(), rule.cfa_offset);
                 if (rule.restores_bp) to.saved_bp = plus(to.cfa, rule.bp_offset);
@@ -358,11 +376,11 @@ private:
 
     std::uintptr_t high_;
     unwinding method_;
-    rule_kind usual_;  // a rule of this kind is obeyed as it is
     rule_cache& rules_;
     walked_stack& out_;
     std::uint64_t shape_of_saved_ = 0;
-    saved_pointer bp_;  // what restores the frame pointer now
+    saved_pointer bp_{};  // what restores the frame pointer of frame bp_known_for_
+    std::uint32_t bp_known_for_ = 0;
     bool is_bp_noted_ = false;
 };
 

@@ -28,7 +28,8 @@
 
 #include <allocscope/config.hpp>
 
-#include <cstdint>  // int16_t, int32_t, uint8_t
+#include <cstdint>  // int16_t, int32_t, uint8_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -37,7 +38,7 @@ namespace detail {
 enum class rule_kind : std::uint8_t {
     unknown,        // nothing is known about code at this address: it is no return address
     frame_pointer,  // CFA = bp + 16, bp saved at CFA - 16
-    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8
+    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8; bp not saved below sp
     from_bp,        // CFA = bp + cfa_offset, otherwise than in frame_pointer
     outermost,      // this frame has no caller
     unsupported,    // described in a way that is not followed here
@@ -77,6 +78,31 @@ struct unwind_rule {
     }
 };
 static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
+
+// A rule as one number, so that a walk takes one step with a few instructions:
+//
+//     | cfa_offset, 32 bits | bp_offset, 16 | 0, 4 | is_pair | life, 2 | restores_bp | kind, 8 |
+using rule_word = std::uint64_t;
+
+inline rule_word word_of(const unwind_rule& rule) noexcept {
+    rule_word word;
+    std::memcpy(&word, &rule, sizeof word);
+    return word;
+}
+inline void set_rule(unwind_rule& rule, rule_word word) noexcept {
+    std::memcpy(static_cast<void*>(&rule), &word, sizeof word);
+}
+
+// A word with these bits and no others in kind_and_life is obeyed by adding its offset to sp.
+constexpr rule_word kind_and_life = 0x6ff;
+constexpr rule_word step_by_sp = static_cast<rule_word>(rule_kind::from_sp);
+constexpr rule_word no_step = ~rule_word{0};
+constexpr rule_word pair_bit = 0x800;  // is_pair
+
+// Of a rule of kind from_sp.
+constexpr std::uintptr_t offset_in(rule_word word) noexcept {
+    return word >> 32U;
+}
 
 constexpr unwind_rule frame_pointer_rule{rule_kind::frame_pointer, true, -16, 16};
 

@@ -59,7 +59,8 @@ bool keeps_promises(const unwind_rule& rule) {
     }
     switch (rule.kind) {
         case rule_kind::from_sp:
-            return rule.cfa_offset >= 8 && rule.cfa_offset % 8 == 0;
+            return rule.cfa_offset >= 8 && rule.cfa_offset % 8 == 0 &&
+                   rule.cfa_offset + rule.bp_offset >= 0;
         case rule_kind::frame_pointer:
             return rule.cfa_offset == 16 && rule.bp_offset == -16 && rule.restores_bp;
         case rule_kind::from_bp:
@@ -151,9 +152,9 @@ TEST_CASE("cfi_machine: every way to say where the CFA is") {
 }
 
 TEST_CASE("cfi_machine: every way to say where rbp is") {
-    CHECK(is_from_sp(rule_of({0x86, 2}), 8, -16));
-    CHECK(is_from_sp(rule_of({0x05, 6, 3}), 8, -24));
-    CHECK(is_from_sp(rule_of({0x11, 6, 2}), 8, -16));
+    CHECK(is_from_sp(rule_of({0x0e, 24, 0x86, 2}), 24, -16));
+    CHECK(is_from_sp(rule_of({0x0e, 24, 0x05, 6, 3}), 24, -24));
+    CHECK(is_from_sp(rule_of({0x0e, 24, 0x11, 6, 2}), 24, -16));
     CHECK(is_from_sp(rule_of({0x86, 2, 0xc6}), 8));
     CHECK(is_from_sp(rule_of({0x86, 2, 0x06, 6}), 8));
     CHECK(is_from_sp(rule_of({0x86, 2, 0x08, 6}), 8));
@@ -170,12 +171,20 @@ TEST_CASE("cfi_machine: every way to say where rbp is") {
     common_parts parts;
     parts.data_factor = 8;
     parts.code = {0x0c, 7, 8, 0x2f, 16, 1};
-    CHECK(is_from_sp(rule_of({0x2f, 6, 2}, parts), 8, -16));
+    CHECK(is_from_sp(rule_of({0x0e, 16, 0x2f, 6, 2}, parts), 16, -16));
     // What the common record said is what is restored.
     parts = {};
     parts.code = {0x0c, 7, 8, 0x90, 1, 0x86, 2};
     CHECK(is_from_sp(rule_of({0x08, 6}, parts), 8));
-    CHECK(is_from_sp(rule_of({0x08, 6, 0xc6}, parts), 8, -16));
+    CHECK(is_from_sp(rule_of({0x0e, 16, 0x08, 6, 0xc6}, parts), 16, -16));
+}
+
+TEST_CASE(
+    "cfi_machine: behind `pop %rbp` the table still has its word, but the register is right") {
+    CHECK(is_from_sp(rule_of({0x86, 2}), 8));
+    CHECK(is_from_sp(rule_of({0x0e, 24, 0x86, 4}), 24));
+    CHECK(is_from_sp(rule_of({0x0e, 24, 0x86, 3}), 24, -24));
+    CHECK(rule_of({0x0c, 6, 16, 0x86, 2}).restores_bp);  // nobody knows where sp is
 }
 
 TEST_CASE("cfi_machine: the return address is at CFA - 8, or there is no caller") {

@@ -62,7 +62,7 @@ unwind_rule rule_of(const columns& row) {
     if (bp == "exp" && column(row, "CFA") == "exp" && column(row, "ra") == "c-8") {
         return rule_kind::realigned;  // readelf does not say which expression
     }
-    const bool restores = below_cfa(bp, at);
+    bool restores = below_cfa(bp, at);
     if (column(row, "ra") != "c-8" || (!restores && bp != "u" && bp != "s")) return rule;
     if (column(row, "rsp") != "u" && column(row, "rsp") != "s") return rule;
     if (restores && (at > -16 || at % 8 != 0)) return rule;
@@ -74,6 +74,10 @@ unwind_rule rule_of(const columns& row) {
     if (is_sp && (offset < 8 || offset % 8 != 0)) return rule;
     if (!is_sp && offset == 16 && restores && at == -16) {
         return allocscope::detail::frame_pointer_rule;
+    }
+    if (is_sp && offset + at < 0) {  // below sp: it has been popped
+        restores = false;
+        at = 0;
     }
     rule.kind = is_sp ? rule_kind::from_sp : rule_kind::from_bp;
     rule.restores_bp = restores;

@@ -19,8 +19,9 @@ using work_function = void (*)(void*);
 using caller_function = void (*)(work_function work, void* argument);
 extern "C" {
 void allocscope_test_by_table(work_function work, void* argument);      // no frame pointer
+void allocscope_test_data_in_bp(work_function work, void* argument);    // and rbp is data
 void allocscope_test_no_table(work_function work, void* argument);      // a frame pointer only
-void allocscope_test_neither(work_function work, void* argument);       // and rbp is data
+void allocscope_test_neither(work_function work, void* argument);       // no table, rbp is data
 void allocscope_test_realigned(work_function work, void* argument);     // CFA = *(bp - 8)
 void allocscope_test_saved_sp(work_function work, void* argument);      // CFA = *(sp + 8) + 8
 void allocscope_test_not_followed(work_function work, void* argument);  // CFA = *(sp + 8) + 16
@@ -38,6 +39,23 @@ __asm__(".text\n"  //
                                  "mov %rsi, %rdi\n"
                                  "call *%rax\n"
                                  "add $40, %rsp\n"
+                                 ".cfi_def_cfa_offset 8\n"
+                                 "ret\n"
+                                 ".cfi_endproc\n")  //
+        ALLOCSCOPE_TEST_FUNCTION("allocscope_test_data_in_bp",
+                                 ".cfi_startproc\n"
+                                 "push %rbp\n"
+                                 ".cfi_def_cfa_offset 16\n"
+                                 ".cfi_offset %rbp, -16\n"
+                                 "sub $32, %rsp\n"
+                                 ".cfi_def_cfa_offset 48\n"
+                                 "mov $12345, %ebp\n"
+                                 "mov %rdi, %rax\n"
+                                 "mov %rsi, %rdi\n"
+                                 "call *%rax\n"
+                                 "add $32, %rsp\n"
+                                 ".cfi_def_cfa_offset 16\n"
+                                 "pop %rbp\n"
                                  ".cfi_def_cfa_offset 8\n"
                                  "ret\n"
                                  ".cfi_endproc\n")  //
@@ -205,6 +223,7 @@ bool is_prefix(const std::vector<std::uintptr_t>& part, const std::vector<std::u
 }
 
 constexpr caller_function by_table = &allocscope_test_by_table;
+constexpr caller_function data_in_bp = &allocscope_test_data_in_bp;
 constexpr caller_function no_table = &allocscope_test_no_table;
 constexpr caller_function neither = &allocscope_test_neither;
 constexpr caller_function realigned = &allocscope_test_realigned;
@@ -217,6 +236,8 @@ TEST_CASE("stack_walk: by tables, whatever the frames are like") {
     for (const unwinding method : {unwinding::automatic, unwinding::cfi}) {
         for (const auto& callers : std::vector<std::vector<caller_function>>{
                  {by_table},
+                 {data_in_bp},
+                 {by_table, data_in_bp, data_in_bp, realigned, data_in_bp, by_table},
                  {realigned},
                  {realigned, realigned},
                  {saved_sp},

@@ -25237,9 +25237,9 @@ public:
                 continue;
             }
             if (token == "sizeof") {
-                ++at;
-                if (found.has_type || !is_at(at, "(")) return false;
-                if (read_type(at + 1, found) != file_.partner(at)) return false;
+                if (found.has_type) return false;
+                at = read_sizeof(at + 1, found);
+                if (at == 0) return false;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 return false;
             }
@@ -25273,6 +25273,23 @@ public:
     }
 
 private:
+    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
+    // and 0 if it is something else.
+    std::size_t read_sizeof(std::size_t at, new_expression& found) const {
+        const bool has_brackets = is_at(at, "(");
+        const std::size_t value = has_brackets ? at + 1 : at;
+        std::size_t behind = value;
+        if (is_at(value, "*")) {
+            found.type_begin = value;
+            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.has_type = found.is_of_variable = true;
+        } else if (has_brackets) {
+            behind = read_type(value, found);
+        }
+        if (has_brackets) return behind == file_.partner(at) ? at : 0;
+        return is_any_at(behind, ") , *") ? behind - 1 : 0;
+    }
+
     // Whether the brackets that close at `close` are those of a type, although `(` follows:
     // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
     bool is_no_place(std::size_t close) const {
@@ -26184,6 +26201,14 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
     return innermost;
 }
 
+// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+    const name_declaration* only = file.last_declared(name);
+    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    return declared_at(file, only->at, at, name);
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -26217,7 +26242,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
         do {
             if (--at < 1) return 0;
             const text token = file.text_at(at);
-            if (is_listed(token, "; { } =")) return 0;
+            if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
@@ -26675,6 +26700,11 @@ inline text type_of_compiled_function(text plain) noexcept {
                : text{};
 }
 
+// Functions of the C library that allocate characters and nothing else.
+constexpr text functions_of_texts =
+    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+    "__getdelim realpath getcwd _IO_file_doallocate";
+
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
     const text function = call.function;
@@ -26692,7 +26722,10 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     if (call.scope == "_Vector_base") return call.scope_first;
     if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
     if (call.scope != "_Deque_base") return {};
-    if (function == "_M_allocate_map") return joined(memory, call.scope_first, "*");
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
+        return joined(memory, call.scope_first, "*");
+    }
     return allocates_node ? call.scope_first : text{};
 }
 
@@ -26869,7 +26902,11 @@ private:
 
     type_answer answer_of(const read_name& name, bool has_line) {
         const library_call& call = name.call;
-        if (call.function.empty()) return {};
+        if (call.function.empty()) {
+            // A function of the program that has such a name has a line.
+            if (has_line || !is_listed(name.whole, functions_of_texts)) return {};
+            return {"char", type_evidence::make_frame};
+        }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
@@ -27324,11 +27361,13 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        const bool is_of_namespace = depth > 0 && local.what == local_name::kind::none;
+        if (is_of_namespace) local = alias_in_namespace(file_, begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function;
+            const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();
@@ -28612,14 +28651,6 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
 
-// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
-inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
-    const name_declaration* only = file.last_declared(name);
-    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
-    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
-    return declared_at(file, only->at, at, name);
-}
-
 // The type of the object whose member function or constructor is called at the place of a frame, as
 // it is printed; "" if it is not certain.
 inline text type_of_object(read_names& names, const code_frame& frame, text function,
@@ -28629,16 +28660,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     if (!object.is_known() || object.begin == 0) return {};
-    std::size_t begin = object.begin;
-    std::size_t end = object.end;
-    if (begin + 1 == end) {
-        const local_name alias = alias_in_namespace(*file, at, file->text_at(begin));
-        if (alias.what == local_name::kind::alias) {
-            begin = alias.begin;
-            end = alias.end;
-        }
-    }
-    return names.made(spelled_at(names, frame, *file, at, begin, end, knowledge));
+    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
 }
 
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
@@ -28811,14 +28833,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             if (element.empty()) return {};
             break;
         }
-        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
-        const bool adds = is_listed(function, "push_back push_front");
-        if (count == 1 && adds && !argument.empty()) {
-            element = decayed(printed_type(names.memory(), argument));
-            break;
-        }
         if (count == 0) continue;
         const text arguments = name.parts.last().arguments;
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
+        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
+        const bool is_list =
+            arguments.empty() && argument.ends_with("*") &&
+            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
+        const bool adds = is_list || is_listed(function, "push_back push_front");
+        if (count == 1 && adds && !argument.empty()) {
+            element = decayed(printed_type(names.memory(), argument));
+            if (is_list) element = without_const(without_pointer(element));
+            break;
+        }
         argument = first_argument(names.memory(), arguments);
         // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
         const std::size_t tree = arguments.find("std::_Rb_tree<");
@@ -28863,15 +28890,20 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
     return {};
 }
 
-// `lambda` is "(lambda at main.cpp:3:9)". The function that makes a call on that line contains it:
-// "main::{lambda}". "" if there is none.
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
+// std::function is copied, a function that was not inlined names the lambda. Or else the function
+// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
+    constexpr std::size_t start = 11;  // "(lambda at "
+    const text place = file_name_of(lambda.substr(start));
     for (; at < frames.size(); ++at) {
+        const library_call& call = names.of(frames[at].function).call;
+        if (call.scope == "_Base_manager") return call.scope_first;
         text_out line{names.memory()};
-        line << "(lambda at " << frames[at].file << ':';
+        line << file_name_of(frames[at].file) << ':';
         line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        if (lambda.starts_with(line.view())) {
+        if (place.starts_with(line.view())) {
             return joined(names.memory(), frames[at].function, "::{lambda}");
         }
     }

@@ -152,14 +152,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             if (element.empty()) return {};
             break;
         }
-        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>.
-        const bool adds = is_listed(function, "push_back push_front");
-        if (count == 1 && adds && !argument.empty()) {
-            element = decayed(printed_type(names.memory(), argument));
-            break;
-        }
         if (count == 0) continue;
         const text arguments = name.parts.last().arguments;
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
+        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
+        const bool is_list =
+            arguments.empty() && argument.ends_with("*") &&
+            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
+        const bool adds = is_list || is_listed(function, "push_back push_front");
+        if (count == 1 && adds && !argument.empty()) {
+            element = decayed(printed_type(names.memory(), argument));
+            if (is_list) element = without_const(without_pointer(element));
+            break;
+        }
         argument = first_argument(names.memory(), arguments);
         // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
         const std::size_t tree = arguments.find("std::_Rb_tree<");
@@ -204,15 +209,20 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
     return {};
 }
 
-// `lambda` is "(lambda at main.cpp:3:9)". The function that makes a call on that line contains it:
-// "main::{lambda}". "" if there is none.
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
+// std::function is copied, a function that was not inlined names the lambda. Or else the function
+// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
                              text lambda) {
+    constexpr std::size_t start = 11;  // "(lambda at "
+    const text place = file_name_of(lambda.substr(start));
     for (; at < frames.size(); ++at) {
+        const library_call& call = names.of(frames[at].function).call;
+        if (call.scope == "_Base_manager") return call.scope_first;
         text_out line{names.memory()};
-        line << "(lambda at " << frames[at].file << ':';
+        line << file_name_of(frames[at].file) << ':';
         line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        if (lambda.starts_with(line.view())) {
+        if (place.starts_with(line.view())) {
             return joined(names.memory(), frames[at].function, "::{lambda}");
         }
     }

@@ -93,14 +93,6 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     return file.is_at(--found.end, "*") ? found : declared_variable{};
 }
 
-// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
-inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
-    const name_declaration* only = file.last_declared(name);
-    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
-    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
-    return declared_at(file, only->at, at, name);
-}
-
 // The type of the object whose member function or constructor is called at the place of a frame, as
 // it is printed; "" if it is not certain.
 inline text type_of_object(read_names& names, const code_frame& frame, text function,
@@ -110,16 +102,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     if (!object.is_known() || object.begin == 0) return {};
-    std::size_t begin = object.begin;
-    std::size_t end = object.end;
-    if (begin + 1 == end) {
-        const local_name alias = alias_in_namespace(*file, at, file->text_at(begin));
-        if (alias.what == local_name::kind::alias) {
-            begin = alias.begin;
-            end = alias.end;
-        }
-    }
-    return names.made(spelled_at(names, frame, *file, at, begin, end, knowledge));
+    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
 }
 
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is

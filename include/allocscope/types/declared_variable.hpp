@@ -50,7 +50,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
         do {
             if (--at < 1) return 0;
             const text token = file.text_at(at);
-            if (is_listed(token, "; { } =")) return 0;
+            if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
             if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);

@@ -102,6 +102,11 @@ inline text type_of_compiled_function(text plain) noexcept {
                : text{};
 }
 
+// Functions of the C library that allocate characters and nothing else.
+constexpr text functions_of_texts =
+    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+    "__getdelim realpath getcwd _IO_file_doallocate";
+
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
     const text function = call.function;
@@ -119,7 +124,10 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     if (call.scope == "_Vector_base") return call.scope_first;
     if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
     if (call.scope != "_Deque_base") return {};
-    if (function == "_M_allocate_map") return joined(memory, call.scope_first, "*");
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
+        return joined(memory, call.scope_first, "*");
+    }
     return allocates_node ? call.scope_first : text{};
 }
 

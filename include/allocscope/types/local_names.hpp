@@ -148,6 +148,14 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
     return innermost;
 }
 
+// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+    const name_declaration* only = file.last_declared(name);
+    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    return declared_at(file, only->at, at, name);
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

@@ -90,9 +90,9 @@ public:
                 continue;
             }
             if (token == "sizeof") {
-                ++at;
-                if (found.has_type || !is_at(at, "(")) return false;
-                if (read_type(at + 1, found) != file_.partner(at)) return false;
+                if (found.has_type) return false;
+                at = read_sizeof(at + 1, found);
+                if (at == 0) return false;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 return false;
             }
@@ -126,6 +126,23 @@ public:
     }
 
 private:
+    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
+    // and 0 if it is something else.
+    std::size_t read_sizeof(std::size_t at, new_expression& found) const {
+        const bool has_brackets = is_at(at, "(");
+        const std::size_t value = has_brackets ? at + 1 : at;
+        std::size_t behind = value;
+        if (is_at(value, "*")) {
+            found.type_begin = value;
+            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.has_type = found.is_of_variable = true;
+        } else if (has_brackets) {
+            behind = read_type(value, found);
+        }
+        if (has_brackets) return behind == file_.partner(at) ? at : 0;
+        return is_any_at(behind, ") , *") ? behind - 1 : 0;
+    }
+
     // Whether the brackets that close at `close` are those of a type, although `(` follows:
     // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
     bool is_no_place(std::size_t close) const {

@@ -151,7 +151,11 @@ private:
 
     type_answer answer_of(const read_name& name, bool has_line) {
         const library_call& call = name.call;
-        if (call.function.empty()) return {};
+        if (call.function.empty()) {
+            // A function of the program that has such a name has a line.
+            if (has_line || !is_listed(name.whole, functions_of_texts)) return {};
+            return {"char", type_evidence::make_frame};
+        }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);

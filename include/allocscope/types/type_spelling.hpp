@@ -336,11 +336,13 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        const bool is_of_namespace = depth > 0 && local.what == local_name::kind::none;
+        if (is_of_namespace) local = alias_in_namespace(file_, begin, word);
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function;
+            const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
             if (is_wanted && depth < most_aliases &&
                 write(type, local.begin, local.end, depth + 1)) {
                 return type.view();

@@ -139,6 +139,25 @@ TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces,
     CHECK(of_vector(alias + "void load() { int parts = 3; keep(@parts(3)); }") == "?");
 }
 
+TEST_CASE("bare_requests: an alias of the element type") {
+    const auto of = [](const std::string& before, const char* element) {
+        return of_vector(before + " void load(std::vector<" + element + ">& v) { v.@resize(3); }",
+                         "resize");
+    };
+    CHECK(of("typedef long long number;", "number") == "long long");
+    CHECK(of("using part_pointer = part*;", "part_pointer") == "part*");
+    CHECK(of("using row = std::vector<part>; using table = std::vector<row>;", "table") ==
+          "std::vector<std::vector<part>>");
+    CHECK(of("using row = std::vector<part>;", "std::pair<int, row>") ==
+          "std::pair<int, std::vector<part>>");
+    CHECK(of("using shop::item;", "item") == "shop::item");
+    CHECK(of("typedef struct part part;", "part") == "part");
+    CHECK(of("typedef struct { int n; } part;", "part") == "part");
+    CHECK(of("namespace a { using number = long; }", "number") == "number");
+    CHECK(of("using number = long;\n#else\nusing number = int;", "number") == "number");
+    CHECK(of("typedef int row[3];", "row") == "row");
+}
+
 TEST_CASE("bare_requests: the members that a constructor initialises") {
     const auto made = [](const std::string& list) {
         return of_vector("struct s { int n; std::vector<part> v; s(int i) : " + list + " {} };");
@@ -163,6 +182,29 @@ TEST_CASE("bare_requests: what push_back passes on is an element") {
     CHECK(added("push_back", "emplace_back<const char*>") == "const char*");
     CHECK(added("push_back", "_M_realloc_insert") == "?");
     CHECK(added("emplace_back<int>", "_M_realloc_insert<int>") == "?");
+}
+
+TEST_CASE("bare_requests: the list with which a container is made") {
+    const auto made = [](const char* passed, const char* called = "vector") {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {passed, "bits/stl_vector.h"},
+                        {called, "bits/stl_vector.h"}},
+                       "v.push_back(@{1, 2});");
+    };
+    CHECK(made("_M_range_initialize<const part *>") == "part");
+    CHECK(made("_M_range_initialize<const char *const *>") == "const char*");
+    CHECK(made("_M_range_initialize<const part *>", "vector<const part *, void>") == "?");
+    CHECK(made("_M_range_insert<const part *>", "insert") == "?");
+    CHECK(made("_M_range_initialize<std::_Fwd_list_const_iterator<part> >") == "?");  // a copy
+    CHECK(type_of({{"allocate", "bits/new_allocator.h"},
+                   {"_M_get_node", "bits/stl_list.h"},
+                   {"_M_create_node<const part &>", "bits/stl_list.h"},
+                   {"_M_insert<const part &>", "bits/stl_list.h"},
+                   {"emplace_back<const part &>", "bits/stl_list.h"},
+                   {"_M_initialize_dispatch<const part *>", "bits/stl_list.h"},
+                   {"list", "bits/stl_list.h"}},
+                  "f(@{a, b});") == "part");
 }
 
 TEST_CASE("bare_requests: functions of a container that name its class in an argument") {
@@ -221,11 +263,13 @@ TEST_CASE("bare_requests: the characters of a string") {
 }
 
 TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function of that call") {
-    const auto stored = [](const std::string& lambda, const char* caller = "load()") {
+    const auto stored = [](const std::string& lambda, const char* caller = "load()",
+                           const std::string& folder = "", std::size_t skipped = 0) {
         const allocscope_test::marked_source marked{"\n  f = @[] {};"};
         arena memory;
         list<code_frame> frames{memory};
-        const std::string function = "_M_create<(lambda at " + marked.path() + lambda + ")>";
+        const std::string path = folder + marked.path().substr(skipped);
+        const std::string function = "_M_create<(lambda at " + path + lambda + ")>";
         code_frame made;
         made.function = function.c_str();
         made.file = "/usr/include/c++/12/bits/std_function.h";
@@ -245,6 +289,24 @@ TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function
     CHECK(stored(":2:7",
                  "load(std::__cxx11::basic_string<char, std::char_traits<char>, "
                  "std::allocator<char> >)") == "load(std::string)::{lambda}");
+    const std::size_t folder = allocscope_test::marked_source{"@f();"}.path().rfind('/') + 1;
+    CHECK(stored(":2:7", "load()", "", folder) == "load()::{lambda}");
+    CHECK(stored(":2:7", "load()", "./../", folder) == "load()::{lambda}");
+    CHECK(stored(":2:7", "load()", "", folder + 1) == "?");
+}
+
+TEST_CASE("bare_requests: a copied std::function names its lambda in a function of its own") {
+    const auto copied = [](const char* called) {
+        return type_of({{"_M_create<const (lambda at f.cpp:3:4)&>", "bits/std_function.h"},
+                        {"_M_init_functor<const (lambda at f.cpp:3:4)&>", "bits/std_function.h"},
+                        {called, "bits/std_function.h"},
+                        {"function", "bits/std_function.h"}},
+                       "@f();");
+    };
+    CHECK(copied("std::_Function_base::_Base_manager<load()::{lambda()#1}>::_M_manager(int)") ==
+          "load()::{lambda}");
+    CHECK(copied("std::_Function_base::_Base_manager<part>::_M_clone(int)") == "part");
+    CHECK(copied("std::_Function_handler<int(), part>::_M_manager(int)") == "?");
 }
 
 TEST_CASE("bare_requests: what a thread needs") {

@@ -229,6 +229,27 @@ TEST_CASE("type_from_frames: a polymorphic allocator is believed directly above 
     CHECK_FALSE(type_from_frames(frames_of({resource, bytes, "app::run()"})).is_known());
 }
 
+TEST_CASE("type_from_frames: the table of a deque of pointers to functions") {
+    const char* const table =
+        "std::_Deque_base<void (*)(), std::allocator<void (*)()> >::_M_allocate_map(unsigned long)";
+    const char* const allocator =
+        "std::__new_allocator<void (**)()>::allocate(unsigned long, void const*)";
+    CHECK(type_from_frames(frames_of({allocator, table})).name == "void (**)()");
+    CHECK_FALSE(type_from_frames(frames_of({table})).is_known());
+}
+
+TEST_CASE("type_from_frames: functions of the C library") {
+    const auto of = [](const std::vector<const char*>& frames, int line = 0) {
+        return type_from_frames(frames_of(frames, line)).name;
+    };
+    CHECK(of({"__strdup", "realpath", "main"}) == "char");
+    CHECK(of({"_IO_file_doallocate", "_IO_doallocbuf"}) == "char");
+    CHECK(of({"", "__asprintf", "main"}) == "char");
+    CHECK(of({"", "fopen_like", "main"}) == "?");
+    CHECK(of({"strdup", "main"}, 3) == "?");  // a function of the program
+    CHECK(of({"app::strdup(char const*)", "main"}) == "?");
+}
+
 TEST_CASE("type_from_frames: without debug information only the certain ones are believed") {
     const auto named = [](const char* caller) {
         return type_from_frames(frames_of({caller}, 0)).name;

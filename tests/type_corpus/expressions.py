@@ -296,43 +296,6 @@ __attribute__((noinline)) app::plain some_plain() { return {}; }
 __attribute__((noinline)) hidden some_hidden(int) { return {}; }
 """
 
-# Copies by functions that the compiler made, or was told to make.
-COPIES_PRELUDE = r"""
-struct person { std::string name; std::vector<int> marks; };
-struct ruled {
-    std::string name;
-    ruled() = default;
-    ruled(const ruled&) = default;
-    ruled& operator=(const ruled&) = default;
-};
-namespace { struct unseen { std::string name; }; }
-template <class T> struct wrapped { T value; };
-struct queue_owner { std::deque<long> jobs; };
-std::string long_text() { return std::string(100, 'x'); }
-person some_person{long_text(), {1, 2, 3}};
-ruled some_ruled;
-unseen some_unseen{long_text()};
-wrapped<person> some_wrapped{some_person};
-auto some_closure = [text = long_text()] { return text.size(); };
-int named = (some_ruled.name = long_text(), 0);
-"""
-
-COPIES = [
-    (F + "{ keep(new person(some_person)); }", ["person", "char", "int"]),
-    (F + "{ static person one; keep(&(one = some_person)); }", ["char", "int"]),
-    (F + "{ keep(new std::vector<person>(3, some_person)); }",
-     ["std::vector<person>", "person", "char", "int"]),
-    (F + "{ static std::optional<person> one; keep(&(one = some_person)); }", ["char", "int"]),
-    (F + "{ keep(new ruled(some_ruled)); }", ["ruled", "char"]),
-    (F + "{ static ruled one; keep(&(one = some_ruled)); }", ["char"]),
-    (F + "{ keep(new unseen(some_unseen)); }", ["unseen", "char"]),
-    (F + "{ static unseen one; keep(&(one = some_unseen)); }", ["char"]),
-    (F + "{ keep(new wrapped<person>(some_wrapped)); }", ["wrapped<person>", "char", "int"]),
-    (F + "{ keep(new std::function<std::size_t()>(some_closure)); }",
-     ["std::function<std::size_t()>", "some_closure::{lambda} | {lambda}", "char"]),
-    (F + "{ keep(new queue_owner); }", ["queue_owner", "long", "long*"]),
-]
-
 # Ways to write a `new` that few people use. All of them must be right.
 RARE = [
     (F + "{ keep(new auto(3.5)); }", ["double"]),
@@ -449,6 +412,43 @@ RARE = [
      "{ keep(last@<app::plain, char>(hidden{})); }", ["hidden"]),
 ]
 
+# Copies by functions that the compiler made, or was told to make.
+RARE_PRELUDE += r"""
+struct person { std::string name; std::vector<int> marks; };
+struct ruled {
+    std::string name;
+    ruled() = default;
+    ruled(const ruled&) = default;
+    ruled& operator=(const ruled&) = default;
+};
+namespace { struct unseen { std::string name; }; }
+template <class T> struct wrapped { T value; };
+struct queue_owner { std::deque<long> jobs; };
+std::string long_text() { return std::string(100, 'x'); }
+person some_person{long_text(), {1, 2, 3}};
+ruled some_ruled;
+unseen some_unseen{long_text()};
+wrapped<person> some_wrapped{some_person};
+auto some_closure = [text = long_text()] { return text.size(); };
+int named = (some_ruled.name = long_text(), 0);
+"""
+
+COPIES = [
+    (F + "{ keep(new person(some_person)); }", ["person", "char", "int"]),
+    (F + "{ static person one; keep(&(one = some_person)); }", ["char", "int"]),
+    (F + "{ keep(new std::vector<person>(3, some_person)); }",
+     ["std::vector<person>", "person", "char", "int"]),
+    (F + "{ static std::optional<person> one; keep(&(one = some_person)); }", ["char", "int"]),
+    (F + "{ keep(new ruled(some_ruled)); }", ["ruled", "char"]),
+    (F + "{ static ruled one; keep(&(one = some_ruled)); }", ["char"]),
+    (F + "{ keep(new unseen(some_unseen)); }", ["unseen", "char"]),
+    (F + "{ static unseen one; keep(&(one = some_unseen)); }", ["char"]),
+    (F + "{ keep(new wrapped<person>(some_wrapped)); }", ["wrapped<person>", "char", "int"]),
+    (F + "{ keep(new std::function<std::size_t()>(some_closure)); }",
+     ["std::function<std::size_t()>", "some_closure::{lambda} | {lambda}", "char"]),
+    (F + "{ keep(new queue_owner); }", ["queue_owner", "long", "long*"]),
+]
+
 
 def numbered(lines):
     return [(source.replace("@", str(number)), [each.replace("@", str(number)) for each in types])
@@ -480,11 +480,7 @@ def coroutines():
 
 
 def rare():
-    return numbered(RARE)
-
-
-def copies():
-    return numbered(COPIES)
+    return numbered(RARE + COPIES)
 
 
 def source_text(expressions, more=""):

@@ -44,7 +44,7 @@ struct live_site {
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     const sample_sums* samples;  // of a sampled window: what objects and bytes are estimated from
-    std::uint64_t hash;          // of the frames below and the tag
+    std::uint64_t hash;          // hash_of_names()
     std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // how many were kept; frame_count of them are asked for
@@ -200,6 +200,14 @@ inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t c
     return hash_finish(hash);
 }
 
+// The same for a site. If its stack is not cut, its own hash saves the work; thousands of pools may
+// report from one stack.
+inline std::uint64_t hash_of_names(const live_site& site, const std::uintptr_t* frames) noexcept {
+    const bool is_whole = site.frame_count == site.all_frames && site.site_hash != 0;
+    return is_whole ? hash_step(site.site_hash, site.tag)
+                    : hash_of_stack(frames, site.frame_count, site.tag);
+}
+
 // `frames` are those of the window.
 inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
     return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
@@ -283,10 +291,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
         each.first_frame = static_cast<std::uint32_t>(to.frames.size());
         const site* known = process.sites.by_id(each.id);
         if (known != nullptr) to.frames.append(known->frames(), each.all_frames);
-        // A stack that is not cut has the hash of its site.
-        const bool is_whole = each.frame_count == each.all_frames && each.site_hash != 0;
-        const std::uintptr_t* frames = to.frames.data() + each.first_frame;
-        each.hash = is_whole ? each.site_hash : hash_of_stack(frames, each.frame_count, each.tag);
+        each.hash = hash_of_names(each, to.frames.data() + each.first_frame);
     }
 }
 

@@ -11692,10 +11692,7 @@ class cfi_machine {
 public:
     cfi_machine(const mapped_bytes& frames, std::uint64_t data,
                 const frame_description& about) noexcept
-        : frames_(frames),
-          data_(data),
-          about_(about),
-          has_usual_factors_(about.code_factor == 1 && about.data_factor == -8) {}
+        : frames_(frames), data_(data), about_(about) {}
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
@@ -11725,8 +11722,9 @@ private:
         if (program.size > most_bytes) return false;
         program_ = &program;
         in_ = byte_cursor{program};
+        const bool has_usual_factors = about_.code_factor == 1 && about_.data_factor == -8;
         while (!in_.at_end() && !is_past_) {
-            if (has_usual_factors_) take_usual();
+            if (has_usual_factors) take_usual();
             if (!in_.at_end()) step();
         }
         return in_.ok();
@@ -11966,7 +11964,6 @@ private:
     const byte_view* program_ = nullptr;  // the program that is running
     byte_cursor in_;
     bool is_past_ = false;  // the wanted row is complete
-    bool has_usual_factors_;
     cfi_rows rows_;
     cfi_row first_;
 };
@@ -19067,8 +19064,8 @@ public:
     // Neither may end before it.
     stack_modules(const known_stack& stack, const met_search& met) noexcept
         : stack_(stack), met_(met) {
-        std::memset(homes_, 0, stack.all_count * sizeof *homes_);
         if (met.empty()) {
+            std::memset(homes_, 0, stack.count * sizeof *homes_);
             is_certain_ = can_tell_modules();
             return;
         }
@@ -21276,7 +21273,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
-// entry_names.hpp - finds the name of a function in its entry of the debug information.
+// entry_names.hpp - finds what the debug information calls a function, and whether it has a source.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP

@@ -46,8 +46,8 @@ public:
     // Neither may end before it.
     stack_modules(const known_stack& stack, const met_search& met) noexcept
         : stack_(stack), met_(met) {
-        std::memset(homes_, 0, stack.all_count * sizeof *homes_);
         if (met.empty()) {
+            std::memset(homes_, 0, stack.count * sizeof *homes_);
             is_certain_ = can_tell_modules();
             return;
         }

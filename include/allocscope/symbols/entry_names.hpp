@@ -1,4 +1,4 @@
-// entry_names.hpp - finds the name of a function in its entry of the debug information.
+// entry_names.hpp - finds what the debug information calls a function, and whether it has a source.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, entry_types.hpp and folded_functions.hpp

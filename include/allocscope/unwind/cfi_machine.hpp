@@ -35,10 +35,7 @@ class cfi_machine {
 public:
     cfi_machine(const mapped_bytes& frames, std::uint64_t data,
                 const frame_description& about) noexcept
-        : frames_(frames),
-          data_(data),
-          about_(about),
-          has_usual_factors_(about.code_factor == 1 && about.data_factor == -8) {}
+        : frames_(frames), data_(data), about_(about) {}
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
@@ -68,8 +65,9 @@ private:
         if (program.size > most_bytes) return false;
         program_ = &program;
         in_ = byte_cursor{program};
+        const bool has_usual_factors = about_.code_factor == 1 && about_.data_factor == -8;
         while (!in_.at_end() && !is_past_) {
-            if (has_usual_factors_) take_usual();
+            if (has_usual_factors) take_usual();
             if (!in_.at_end()) step();
         }
         return in_.ok();
@@ -309,7 +307,6 @@ private:
     const byte_view* program_ = nullptr;  // the program that is running
     byte_cursor in_;
     bool is_past_ = false;  // the wanted row is complete
-    bool has_usual_factors_;
     cfi_rows rows_;
     cfi_row first_;
 };

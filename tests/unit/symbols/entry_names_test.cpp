@@ -28,6 +28,18 @@ using made_elf::put;
 using made_elf::put_shape;
 using made_elf::put_uleb;
 
+// The header of a DWARF 4 unit without its length, and the entry of the unit, of shape 1.
+bytes begun_unit() {
+    bytes unit;
+    put(unit, 4, 2);
+    put(unit, 0, 4);
+    put(unit, 8, 1);
+    append(unit, {1});
+    put(unit, 0x1000, 8);
+    put(unit, 16, 1);
+    return unit;
+}
+
 // DWARF 4. "grow" is declared in file 3, line 30. One definition is in line 40 of the same file,
 // one in line 50 of file 0, and one has neither file nor line.
 struct functions {
@@ -44,13 +56,7 @@ struct functions {
         put_shape(shapes, 4, 0x2e, false, {0x47, 0x13, 0x3a, 0x0b, 0x3b, 0x0b});  // and a file
         put_shape(shapes, 5, 0x2e, false, {0x47, 0x13});
         put(shapes, 0, 1);
-        bytes unit;
-        put(unit, 4, 2);
-        put(unit, 0, 4);
-        put(unit, 8, 1);
-        append(unit, {1});
-        put(unit, 0x1000, 8);
-        put(unit, 16, 1);
+        bytes unit = begun_unit();
         const std::uint64_t declared = unit.size() + 4;
         append(unit, {2, 'g', 'r', 'o', 'w', 0, 3, 30});
         same_file = unit.size() + 4;
@@ -89,13 +95,7 @@ struct made_functions {
         put_shape(shapes, 4, 0x2e, false, {0x03, 0x08, 0x3b, 0x0b});  // a name and a line
         put_shape(shapes, 5, 0x13, true, {0x03, 0x08});               // a class
         put(shapes, 0, 1);
-        bytes unit;
-        put(unit, 4, 2);
-        put(unit, 0, 4);
-        put(unit, 8, 1);
-        append(unit, {1});
-        put(unit, 0x1000, 8);
-        put(unit, 16, 1);
+        bytes unit = begun_unit();
         const auto add = [&unit](unsigned shape, const std::string& name) {
             const std::uint64_t at = unit.size() + 4;
             put(unit, shape, 1);
@@ -121,39 +121,41 @@ struct made_functions {
     }
 };
 
+// The names in a file with these entries and abbreviations.
+struct names_in_file {
+    names_in_file(const bytes& info, const bytes& shapes)
+        : file(file_of({{".debug_info", info}, {".debug_abbrev", shapes}})) {}
+
+    bytes file;
+    arena memory;
+    object_bytes object{memory, byte_view{file.data(), file.size()}};
+    debug_units units{memory, object};
+    arena kept;
+    kept_texts texts{kept};
+    entry_names names{units, texts};
+};
+
 }  // namespace
 
 TEST_CASE("entry_names: constructors and assignments that the compiler made are known") {
     const made_functions made;
-    const bytes file = file_of({{".debug_info", made.info}, {".debug_abbrev", made.shapes}});
-    arena memory;
-    const object_bytes object{memory, byte_view{file.data(), file.size()}};
-    debug_units units{memory, object};
-    arena kept;
-    kept_texts texts{kept};
-    entry_names names{units, texts};
-    CHECK(names.of(made.copy).function == "s::s(s const&)");
-    CHECK(names.of(made.copy).is_implicit);
-    CHECK(names.of(made.written).may_be_implicit);
-    CHECK_FALSE(names.of(made.written).is_implicit);
-    CHECK(names.of(made.hidden_copy).function == "hidden<int>::hidden");
-    CHECK(names.of(made.hidden_copy).is_implicit);
-    CHECK(names.of(made.assignment).is_implicit);
-    CHECK(names.of(made.coroutine).function == "work");
-    CHECK_FALSE(names.of(made.coroutine).is_implicit);
+    names_in_file in{made.info, made.shapes};
+    CHECK(in.names.of(made.copy).function == "s::s(s const&)");
+    CHECK(in.names.of(made.copy).is_implicit);
+    CHECK(in.names.of(made.written).may_be_implicit);
+    CHECK_FALSE(in.names.of(made.written).is_implicit);
+    CHECK(in.names.of(made.hidden_copy).function == "hidden<int>::hidden");
+    CHECK(in.names.of(made.hidden_copy).is_implicit);
+    CHECK(in.names.of(made.assignment).is_implicit);
+    CHECK(in.names.of(made.coroutine).function == "work");
+    CHECK_FALSE(in.names.of(made.coroutine).is_implicit);
 }
 
 TEST_CASE("entry_names: a definition in the file of the declaration has only its line") {
     const functions made;
-    const bytes file = file_of({{".debug_info", made.info}, {".debug_abbrev", made.shapes}});
-    arena memory;
-    const object_bytes object{memory, byte_view{file.data(), file.size()}};
-    debug_units units{memory, object};
-    arena kept;
-    kept_texts texts{kept};
-    entry_names names{units, texts};
+    names_in_file in{made.info, made.shapes};
     const auto check = [&](std::uint64_t entry, std::uint64_t number, std::uint64_t line) {
-        const entry_name name = names.of(entry);
+        const entry_name name = in.names.of(entry);
         CHECK(name.function == "grow");
         CHECK(name.file == number);
         CHECK(name.line == line);

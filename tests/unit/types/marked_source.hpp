@@ -65,8 +65,10 @@ private:
     int column_ = 1;
 };
 
-// The type that the source has there, without debug information; "?" when it is not certain.
-inline std::string type_at(const std::string& path, int line, int column, const char* function) {
+// The type that the source has there, without debug information but `knowledge`; "?" when it is not
+// certain.
+inline std::string type_at(const std::string& path, int line, int column, const char* function,
+                           const allocscope::symbolize::type_knowledge& knowledge = {}) {
     allocscope::plain::arena memory;
     allocscope::symbolize::code_frame frame;
     frame.function = function;
@@ -75,7 +77,7 @@ inline std::string type_at(const std::string& path, int line, int column, const 
     frame.column = column;
     allocscope::symbolize::source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const auto type = allocscope::symbolize::type_from_source(names, frame, sources);
+    const auto type = allocscope::symbolize::type_from_source(names, frame, sources, knowledge);
     return type.empty() ? "?" : std::string{type.data(), type.size()};
 }
 

@@ -7,29 +7,19 @@
 #include "unit/types/marked_source.hpp"
 
 using allocscope::plain::arena;
-using allocscope::symbolize::code_frame;
-using allocscope::symbolize::source_cache;
-using allocscope::symbolize::type_from_source;
 using allocscope_test::source_file;
+using allocscope_test::type_at;
 
 TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     const auto type_of = [](const std::string& call) {
         const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};
-        arena memory;
-        code_frame frame;
-        frame.function = "f(part*)";
-        frame.file = file.path().c_str();
-        frame.line = 1;
-        source_cache sources;
         allocscope::symbolize::type_knowledge knowledge;
         knowledge.meaning = [](void*, allocscope::plain::text name,
                                allocscope::symbolize::asked_name, arena&) {
             if (name == "p") return allocscope::plain::text{"part*"};
             return allocscope::plain::text{name == "n" ? "int" : ""};
         };
-        allocscope::symbolize::read_names names{memory};
-        const auto type = type_from_source(names, frame, sources, knowledge);
-        return type.empty() ? "?" : std::string{type.data(), type.size()};
+        return type_at(file.path(), 1, 0, "f(part*)", knowledge);
     };
     CHECK(type_of("malloc(sizeof *p)") == "part");
     CHECK(type_of("calloc(3, sizeof(*p))") == "part");

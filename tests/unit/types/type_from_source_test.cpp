@@ -207,12 +207,6 @@ TEST_CASE("type_from_source: a template parameter is what the frame's function s
 TEST_CASE("type_from_source: a name has the scopes that are around the function, too") {
     const auto type_of = [](const std::string& source, const char* function) {
         const source_file file{source + "\n"};
-        arena memory;
-        code_frame frame;
-        frame.function = function;
-        frame.file = file.path().c_str();
-        frame.line = 1;
-        source_cache sources;
         const allocscope::symbolize::type_knowledge knowledge{
             [](void*, allocscope::plain::text) { return name_kind::type; }, nullptr,
             [](void*, allocscope::plain::text name, allocscope::plain::text around) {
@@ -226,9 +220,7 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
             [](void*, allocscope::plain::text name) {
                 return allocscope::plain::text{name == "left" ? "other::left" : ""};
             }};
-        allocscope::symbolize::read_names names{memory};
-        const auto type = type_from_source(names, frame, sources, knowledge);
-        return type.empty() ? "?" : std::string{type.data(), type.size()};
+        return type_at(file.path(), 1, 0, function, knowledge);
     };
     CHECK(type_of("new node;", "shop::load()") == "shop::node");
     CHECK(type_of("new node;", "shop::detail::load(int)::{lambda()#1}::operator()() const") ==
@@ -449,20 +441,12 @@ TEST_CASE("source_cache: a file that was written after the module was built is n
 TEST_CASE("type_from_source: a class inside of a template is told by the debug information") {
     const auto type_of = [](const std::string& source) {
         const source_file file{source + "\n"};
-        arena memory;
-        code_frame frame;
-        frame.function = "box<int>::f()";
-        frame.file = file.path().c_str();
-        frame.line = 1;
-        source_cache sources;
         allocscope::symbolize::type_knowledge knowledge;
         knowledge.meaning = [](void*, allocscope::plain::text name,
                                allocscope::symbolize::asked_name, arena&) {
             return allocscope::plain::text{name == "part" ? "box<int>::part" : ""};
         };
-        allocscope::symbolize::read_names names{memory};
-        const auto type = type_from_source(names, frame, sources, knowledge);
-        return type.empty() ? "?" : std::string{type.data(), type.size()};
+        return type_at(file.path(), 1, 0, "box<int>::f()", knowledge);
     };
     const auto in_box = [&](const char* body) {
         return type_of(std::string("template <class T> struct box {") + body + "};");
@@ -483,12 +467,7 @@ TEST_CASE("type_from_source: a class inside of a template is told by the debug i
 TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro") {
     const auto type_of = [](const std::string& source, const char* function = "main") {
         const source_file file{source + "\n"};
-        arena memory;
-        code_frame frame;
-        frame.function = function;
-        frame.file = file.path().c_str();
-        frame.line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
-        source_cache sources;
+        const auto line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
         const allocscope::symbolize::type_knowledge knowledge{
             [](void*, allocscope::plain::text name) {
                 return name == "known" || name == "app" ? name_kind::type
@@ -497,9 +476,7 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
                                                         : name_kind::unknown;
             },
             nullptr, nullptr};
-        allocscope::symbolize::read_names names{memory};
-        const auto type = type_from_source(names, frame, sources, knowledge);
-        return type.empty() ? "?" : std::string{type.data(), type.size()};
+        return type_at(file.path(), line, 0, function, knowledge);
     };
     CHECK(type_of("new known;") == "known");
     CHECK(type_of("new UNKNOWN;") == "?");

@@ -46,7 +46,7 @@ public:
 
     // The rule for a `pc` for which rule_for found one that may go. `checked` is the module that
     // was checked last; while the walk stays in it, it is not checked again.
-    ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
+    ALLOCSCOPE_SLOW_PATH const unwind_rule& confirm(std::uintptr_t pc,
                                                    module_identity& checked) noexcept {
         if (!checked.holds(pc - 1)) {
             checked = identify_module(pc - 1);
@@ -111,14 +111,14 @@ private:
         return find_and_keep(pc);
     }
 
-    ALLOCSCOPE_NOINLINE const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_SLOW_PATH const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
         unkept_ = find_unwind_rule(pc);
         keep_found(pc, unkept_);
         return unkept_;
     }
 
     // A separate function, so that the search above does not need stack space for this, too.
-    ALLOCSCOPE_NOINLINE void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
+    ALLOCSCOPE_SLOW_PATH void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
         if (from.start == 0 && found.kind == rule_kind::unknown) return;

@@ -25,7 +25,7 @@ struct writer {
         return *this;
     }
     writer& text(const char* value, std::size_t size) {
-        bytes.insert(bytes.end(), value, value + size);
+        for (std::size_t i = 0; i < size; ++i) number(static_cast<unsigned char>(value[i]), 1);
         return *this;
     }
     byte_view view() const { return byte_view{bytes.data(), bytes.size()}; }

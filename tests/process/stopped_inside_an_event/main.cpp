@@ -83,21 +83,20 @@ void read_at_each_stop(void* argument) {
     }
 }
 
-void* made_elsewhere(void*) {
-    return made();
+void* make_two(void* objects) {
+    for (int i = 0; i < 2; ++i) {
+        __asm__ volatile("" : "+r"(i));  // one loop, and one place
+        static_cast<void**>(objects)[i] = made();
+    }
+    return nullptr;
 }
 
-// What is read while this thread makes an object and frees one that it got.
+// What is read while this thread works.
 template <class Work>
 reader read_during(const allocscope::options& wanted, Work work) {
     const allocscope::scope window{"stopped", wanted};
     void* kept[objects_kept];
     for (void*& each : kept) each = made();
-    pthread_t other;
-    void* foreign = nullptr;
-    pthread_create(&other, nullptr, made_elsewhere, nullptr);
-    pthread_join(other, &foreign);
-    ::operator delete(foreign);  // from now on this thread has a place to count such deaths
     for (int i = 0; i < 3; ++i) ::operator delete(made());
     reader looking;
     looking.window = &window;
@@ -142,11 +141,12 @@ int be_stopped() {
     }
     const reader saw = read_during({}, [] {
         pthread_t other;
-        void* foreign = nullptr;
-        pthread_create(&other, nullptr, made_elsewhere, nullptr);
-        pthread_join(other, &foreign);
+        void* foreign[2] = {};
+        pthread_create(&other, nullptr, make_two, foreign);
+        pthread_join(other, nullptr);
+        ::operator delete(foreign[0]);  // now this thread has a place to count such deaths
         raise(SIGSTOP);
-        ::operator delete(foreign);
+        ::operator delete(foreign[1]);
         raise(SIGSTOP);
     });
     ALLOCSCOPE_EXPECT(saw.stops > 50);

@@ -50,6 +50,7 @@ private:
     static constexpr std::size_t at_once = 512;
 
     bool ask() noexcept {
+        if (left_ == 0) return false;
         answer_ = 0;
         answers_ = left_ < at_once ? left_ : at_once;
         const int saved_errno = errno;

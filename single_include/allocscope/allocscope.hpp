@@ -7944,24 +7944,24 @@ public:
     // false.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) noexcept {
-        leaf_pointer* regions = regions_.load(memory_order::acquire);
-        if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(memory_order::acquire);
-        for (std::size_t region = lowest_region_.load(memory_order::acquire); region <= last;
-             ++region) {
-            slot* leaf = regions[region].load(memory_order::acquire);
-            if (leaf != nullptr && !visit_leaf(leaf, region, session, visit)) return;
+        for (slot* leaf = newest_leaf(); leaf != nullptr; leaf = end_of(leaf).older) {
+            if (!visit_leaf(leaf, session, visit)) return;
         }
     }
 
-    // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
+    // Forgets every record and gives the memory of the slots back; the addresses stay reserved, and
+    // a page for each 64 MiB of heap stays.
     ALLOCSCOPE_FAST_PATH void wipe() noexcept {
-        for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
+        for (slot* leaf = newest_leaf(); leaf != nullptr; leaf = end_of(leaf).older) {
+            empty_pages(leaf, leaf_slots * sizeof(slot));
+        }
     }
 
     ALLOCSCOPE_FAST_PATH std::size_t resident() noexcept {
         std::size_t bytes = 0;
-        for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
+        for (slot* leaf = newest_leaf(); leaf != nullptr; leaf = end_of(leaf).older) {
+            bytes += resident_bytes(leaf, leaf_bytes);
+        }
         return bytes;
     }
 
@@ -7969,7 +7969,6 @@ private:
     static constexpr std::uint32_t region_shift = 26;
     static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
-    // One more slot: a huge block that begins in the last granule keeps its size there.
     static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
     static constexpr std::uint32_t half_shift = 26;
     static constexpr std::uint32_t cohort_shift = 27;
@@ -7978,6 +7977,14 @@ private:
     static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
 
     using leaf_pointer = atomic<slot*>;
+
+    // What lies behind the slots of a leaf. The leaves are a list, because there are a few of them
+    // among two million regions.
+    struct leaf_end {
+        slot size_of_last;  // of a huge block that begins in the last granule
+        slot* older;
+        std::size_t region;
+    };
 
     static_assert(sizeof(slot) == 8, "a slot is one machine word");
     static_assert(GranuleShift >= 5 && smallest_block_bytes > 16,
@@ -7997,41 +8004,33 @@ private:
     ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
         const std::uintptr_t region = address >> region_shift;
         if (region >= region_count) return nullptr;
-        void* pages = reserve_pages(leaf_bytes);
-        if (pages == nullptr) return nullptr;
+        auto* const fresh = static_cast<slot*>(reserve_pages(leaf_bytes));
+        if (fresh == nullptr) return nullptr;
         slot* expected = nullptr;
         leaf_pointer& place = regions_.load(memory_order::relaxed)[region];
-        if (!place.compare_exchange_strong(expected, static_cast<slot*>(pages),
-                                           memory_order::acq_rel)) {
-            return_reservation(pages, leaf_bytes);
+        if (!place.compare_exchange_strong(expected, fresh, memory_order::acq_rel)) {
+            return_reservation(fresh, leaf_bytes);
             return expected;
         }
-        widen(region);
-        return static_cast<slot*>(pages);
+        end_of(fresh).region = region;
+        slot* newest = newest_leaf_.load(memory_order::relaxed);
+        do {
+            end_of(fresh).older = newest;
+        } while (!newest_leaf_.compare_exchange_weak(newest, fresh, memory_order::release));
+        return fresh;
     }
 
-    void widen(std::size_t region) noexcept {
-        std::size_t low = lowest_region_.load(memory_order::relaxed);
-        while (region < low && !lowest_region_.compare_exchange_weak(low, region)) {
-        }
-        std::size_t high = highest_region_.load(memory_order::relaxed);
-        while (region > high && !highest_region_.compare_exchange_weak(high, region)) {
-        }
+    ALLOCSCOPE_INLINE slot* newest_leaf() const noexcept {
+        return newest_leaf_.load(memory_order::acquire);
     }
 
-    template <class Do>
-    ALLOCSCOPE_FAST_PATH void for_each_leaf(Do&& action) noexcept {
-        leaf_pointer* regions = regions_.load(memory_order::acquire);
-        if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(memory_order::acquire);
-        for (std::size_t i = lowest_region_.load(memory_order::acquire); i <= last; ++i) {
-            if (slot* leaf = regions[i].load(memory_order::acquire)) action(leaf);
-        }
+    ALLOCSCOPE_INLINE static leaf_end& end_of(slot* leaf) noexcept {
+        return *reinterpret_cast<leaf_end*>(leaf + leaf_slots);
     }
 
     template <class Visit>
-    static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
-                           Visit&& visit) noexcept {
+    static bool visit_leaf(slot* leaf, std::uint32_t session, Visit&& visit) noexcept {
+        const std::uintptr_t region = end_of(leaf).region;
         resident_pages pages{leaf, leaf_slots * sizeof(slot)};
         while (auto* const first = static_cast<slot*>(pages.next())) {
             for (slot* at = first; at != first + page_bytes / sizeof(slot); ++at) {
@@ -8050,8 +8049,7 @@ private:
     }
 
     atomic<leaf_pointer*> regions_{nullptr};
-    atomic<std::size_t> lowest_region_{region_count};
-    atomic<std::size_t> highest_region_{0};
+    atomic<slot*> newest_leaf_{nullptr};
 };
 
 using live_object_map = object_map<5>;      // every block

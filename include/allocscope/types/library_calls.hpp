@@ -102,6 +102,21 @@ inline text type_of_compiled_function(text plain) noexcept {
                : text{};
 }
 
+// What the functions without a name in libstdc++.so allocate, by the whole name of their caller.
+inline text type_of_nameless_part(text caller) noexcept {
+    if (caller.starts_with("std::filesystem::") &&
+        (caller.contains("path::operator") || caller.contains("path::_M_"))) {
+        return "std::filesystem::path components";
+    }
+    if (caller == "std::error_code::message") return "char";
+    if (caller.starts_with("std::pmr::unsynchronized_pool_resource::")) {
+        return "std::pmr::unsynchronized_pool_resource buffer";
+    }
+    return caller.starts_with("std::pmr::synchronized_pool_resource::")
+               ? "std::pmr::synchronized_pool_resource buffer"
+               : text{};
+}
+
 // Functions of the C library that allocate characters and nothing else.
 constexpr text functions_of_texts =
     "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "

@@ -155,16 +155,39 @@ public:
         return false;
     }
 
-    // The compiler has deduced the type of p in `auto* p = new box{1};`.
+    // The compiler has deduced the type of p in `auto* p = new box{1};`, and what f returns in
+    // `auto f() { return new box{1}; }`.
     text of_auto_pointer() const {
+        if (!file_.is_at(expression_.last + 1, ";")) return {};
+        if (file_.is_at(expression_.begin - 1, "return")) return of_result();
         const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        std::size_t before = name;
-        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
-        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
-        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
-            return {};
-        }
-        text type = decayed(spelling_.described(file_.text_at(name), asked_name::variable));
+        if (!is_auto_before(name) || !file_.is_at(name + 1, "=")) return {};
+        return pointed_to(spelling_.described(file_.text_at(name), asked_name::variable));
+    }
+
+    // The same if the function returns a pointer to a type that is no class, or to a class with the
+    // name in the source: then it is no base class.
+    text of_result() const {
+        const text type = pointed_to(spelling_.described({}, asked_name::result));
+        const std::size_t name = expression_.function;
+        const bool is_own = name != 0 && !name_.components.empty() &&
+                            file_.text_at(name) == name_.last().name;
+        const bool is_deduced = is_own && is_auto_before(name) &&
+                                !file_.is_at(file_.partner(name + 1) + 1, "->");
+        const bool is_class =
+            !type.ends_with("*") && !builtin_type{}.take(type.substr(0, type.find(' ')));
+        if (is_deduced || !is_class) return type;
+        const text own = own_word(file_, expression_);
+        return type == own || type.ends_with(joined(memory_, "::", own)) ? type : text{};
+    }
+
+    bool is_auto_before(std::size_t name) const {
+        while (name > 0 && file_.is_any_at(name - 1, "* const")) --name;
+        return name > 0 && file_.is_at(name - 1, "auto");
+    }
+
+    static text pointed_to(text pointer) noexcept {
+        text type = decayed(pointer);
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
         return type;

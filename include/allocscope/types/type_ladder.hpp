@@ -147,14 +147,19 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
-// What the name of the asking frame says. If it has no name, what the name of its caller says, if
-// that is a function such as std::make_unique: then the frame is a part of it.
+// What the name of the asking frame says. If it has no name, it is a part of a function of a
+// library: then what the name of that function says.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
-    if (asking >= frames.size()) return {};
-    const text function = frames[asking].function;
-    if (function.empty() && asking + 1 < frames.size()) {
-        const type_answer answer = names.alone(frames[asking + 1].function, false);
+    std::size_t named = asking;
+    while (named < frames.size() && frames[named].function.empty()) ++named;
+    if (named >= frames.size()) return {};
+    const text function = frames[named].function;
+    if (named != asking) {
+        const text part = type_of_nameless_part(names.of(function).plain);
+        if (!part.empty()) return {part, type_evidence::make_frame};
+        if (named != asking + 1) return {};
+        const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);

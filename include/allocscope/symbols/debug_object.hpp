@@ -106,10 +106,18 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto, the unit of the code is not the unit of the source.
+        // With -flto, the unit of the code is not the unit of the source, and a function of one
+        // source may be inlined in one of another.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+            if (declared != described.unit) {
+                const inlined_calls& calls =
+                    described.inlined_in(memory_, range->value, texts_.scratch());
+                const std::size_t inner = calls.innermost_at(linked_address);
+                const std::uint64_t entry = inner != 0 ? calls[inner - 1].entry : range->value;
+                declared = units_->unit_of_entry(described.names->of(entry).unit);
+            }
             const bool is_whole = declared != nullptr && !declared->is_partial;
             if (is_whole) described.unit = unit = declared;
         }

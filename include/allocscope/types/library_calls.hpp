@@ -49,7 +49,8 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
-    const name_component& scope = name.components[count - 2];
+    const bool is_part = count > 3 && is_listed(name.components[count - 2].name, "_Auto_node");
+    const name_component& scope = name.components[count - (is_part ? 3 : 2)];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
     if (!arguments.empty()) call.scope_first = arguments[0];
@@ -79,14 +80,22 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
     return is_allocator ? call.scope_first : text{};
 }
 
-// Members that can allocate only characters, whatever was inlined into them.
+// Functions that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
+    constexpr text characters = "char wchar_t char8_t char16_t char32_t";
+    if (call.function == "operator+" && is_listed(call.function_first, characters)) {
+        return call.function_first;
+    }
+    const bool copies = is_listed(call.function, "__do_uninit_copy __do_uninit_fill_n");
+    if (copies && call.function_first.starts_with("std::__cxx11::basic_string<char,")) {
+        return "char";  // g++ may forget what was inlined
+    }
     const bool is_buffer =
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
+    const bool is_plain = is_listed(call.scope_first, characters);
     return is_buffer && is_plain ? call.scope_first : text{};
 }
 
@@ -96,7 +105,12 @@ inline text type_of_compiled_function(text plain) noexcept {
         (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
         return "std::filesystem::path components";
     }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
+    // The text of an exception.
+    if (is_listed(plain,
+                  "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+                  "std::logic_error::logic_error")) {
+        return "char";
+    }
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
                : text{};
@@ -152,6 +166,13 @@ inline text element_of_vector(const library_call& call) noexcept {
     const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
+}
+
+// The element type, for any member of a tree or a list. One calls the other of the same container
+// only: elements are made by other functions.
+inline text element_of_nodes(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    return call.scope == "list" && !allocated_by(call.scope_second).empty() ? call.scope_first : text{};
 }
 
 // Functions that contain `new T` themselves and name T in their arguments.

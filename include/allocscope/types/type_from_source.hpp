@@ -158,7 +158,9 @@ public:
     // The compiler has deduced the type of p in `auto* p = new box{1};`, and what f returns in
     // `auto f() { return new box{1}; }`.
     text of_auto_pointer() const {
-        if (!file_.is_at(expression_.last + 1, ";")) return {};
+        const bool is_whole = file_.is_at(expression_.last + 1, ";") ||
+                              (!expression_.has_initialiser && file_.is_at(expression_.type_end, ";"));
+        if (!is_whole) return {};
         if (file_.is_at(expression_.begin - 1, "return")) return of_result();
         const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
         if (!is_auto_before(name) || !file_.is_at(name + 1, "=")) return {};

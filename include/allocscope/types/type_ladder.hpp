@@ -96,13 +96,13 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     arena& memory = names.memory();
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
-    bool was_vector = false;  // the inner frame is a member of std::vector
+    bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
-        if (is_same_function && !was_vector) {
+        if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
             answer = names.alone(frames[at].function, frames[at].line > 0);
             if (answer.is_known()) answer.evidence = evidence;
@@ -110,17 +110,19 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         }
         text type = type_of_allocator_call(outer.call);
         if (type.empty()) type = type_of_container_call(memory, outer.call);
+        const bool is_member = type.empty();
+        if (is_member && frames[at].line > 0) type = element_of_nodes(outer.call);
         const bool is_vector = type.empty();
         if (is_vector) type = element_of_vector(outer.call);
         if (type.empty()) break;
         type = printed_type(memory, type);
-        if (is_vector && was_vector && !is_same_function && type != answer.name) {
+        if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
             if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
         answer.name = type;
-        was_vector = was_vector || is_vector;
+        was_member = was_member || is_member;
     }
     return answer;
 }

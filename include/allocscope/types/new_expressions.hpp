@@ -261,7 +261,8 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    const std::size_t name = behind_attributes(at + 1);
+                    std::size_t name = behind_attributes(at + 1);
+                    while (is_at(name + 1, "::")) name += 2;
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);

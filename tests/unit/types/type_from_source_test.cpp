@@ -551,3 +551,39 @@ TEST_CASE("type_from_source: each of many expressions is found by its line") {
     REQUIRE(outer != nullptr);
     CHECK(outline->tokens()[outer->type_begin].spelling() == "group");
 }
+
+TEST_CASE("type_from_source: a `new` that is returned is what the function returns") {
+    static const char* result = "";
+    const auto seen = [](const char* returned, const std::string& source, const char* function) {
+        result = returned;
+        const allocscope_test::marked_source marked{source};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.meaning = [](void*, allocscope::plain::text,
+                               allocscope::symbolize::asked_name wanted, arena&) {
+            const bool is_result = wanted == allocscope::symbolize::asked_name::result;
+            return allocscope::plain::text{is_result ? result : ""};
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    const std::string in_make = "template <class T> typename of<T>::type* make() { ";
+    const std::string made = in_make + "return @new typename of<T>::type[3]; }";
+    CHECK(seen("unsigned char*", made, "make<int>()") == "unsigned char");
+    CHECK(seen("app::part**", made, "make<int>()") == "app::part*");
+    CHECK(seen("app::part*", made, "make<int>()") == "?");  // it may be a base class
+    CHECK(seen("unsigned char", made, "make<int>()") == "?");
+    CHECK(seen("app::type*", made, "make<int>()") == "app::type");
+    CHECK(seen("int*", in_make + "keep(@new typename of<T>::type[3]); }", "make<int>()") == "?");
+    const std::string tail = " { return @new typename of<T>::type; }";
+    CHECK(seen("app::part*", "template <class T> auto* make()" + tail, "make<int>()") ==
+          "app::part");
+    CHECK(seen("app::part*", "template <class T> auto make() -> part*" + tail, "make<int>()") ==
+          "?");
+    CHECK(seen("app::part*", "template <class T> auto* make() { auto l = [] " + tail + "; }",
+               "make<int>()::{lambda()#1}::operator()() const") == "?");
+}
+
+TEST_CASE("type_from_source: a pointer to a member") {
+    CHECK(type_at_mark("struct box { int x; };\nauto* p = @new int box::*(&box::x);", "main") ==
+          "int box::*");
+    CHECK(type_at_mark("struct box { int x; };\nauto* p = @new int;", "main") == "int");
+}

@@ -12229,8 +12229,8 @@ public:
 
     // The rule for a `pc` for which rule_for found one that may go. `checked` is the module that
     // was checked last; while the walk stays in it, it is not checked again.
-    ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
-                                                   module_identity& checked) noexcept {
+    ALLOCSCOPE_SLOW_PATH const unwind_rule& confirm(std::uintptr_t pc,
+                                                    module_identity& checked) noexcept {
         if (!checked.holds(pc - 1)) {
             checked = identify_module(pc - 1);
             if (checked.life == module_life::may_go) {
@@ -12294,14 +12294,14 @@ private:
         return find_and_keep(pc);
     }
 
-    ALLOCSCOPE_NOINLINE const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
+    ALLOCSCOPE_SLOW_PATH const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
         unkept_ = find_unwind_rule(pc);
         keep_found(pc, unkept_);
         return unkept_;
     }
 
     // A separate function, so that the search above does not need stack space for this, too.
-    ALLOCSCOPE_NOINLINE void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
+    ALLOCSCOPE_SLOW_PATH void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
         if (from.start == 0 && found.kind == rule_kind::unknown) return;
@@ -21062,6 +21062,9 @@ struct type_answer {
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
     // with that first argument; "<int, app::part>" one of these. "": there is no candidate.
     text candidate = {};
+    // The place of the `new`, if the compiler has given its call another one; 0: it has not.
+    int line = 0;
+    int column = 0;
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
@@ -21487,7 +21490,8 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    variable,   // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    result      // what the function returns; the name is ""
 };
 
 // What several functions make, if they all make the same.
@@ -21509,6 +21513,7 @@ public:
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
+        if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
@@ -21598,6 +21603,15 @@ private:
         if (!walker.begin()) return false;
         read_values(*unit, walker, into);
         return true;
+    }
+
+    std::uint64_t result_of(std::uint64_t function) {
+        entry_facts facts;
+        for (int links = 0; links < most_links && read(function, facts = {}); ++links) {
+            if (facts.has_type) return facts.type;
+            function = facts.more;
+        }
+        return 0;
     }
 
     static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {
@@ -23179,6 +23193,7 @@ namespace symbolize {
 struct named_type {
     text whole;               // its own name with its template arguments
     text qualified;           // with its scopes; "" if one of these is a function or a template
+    text within;              // these scopes, if `qualified` is ""
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
     std::size_t defaults = 0;  // how many of its last template arguments are the defaults
@@ -23218,7 +23233,10 @@ public:
         text found;
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
-            if (type->qualified.empty()) return {};  // it may be this one
+            if (type->qualified.empty()) {
+                if (may_be_within(type->within, function)) return {};
+                continue;
+            }
             const std::size_t bytes = type->qualified.size() - name.size();
             if (!is_around(type->qualified.substr(0, bytes), function)) continue;
             if (found.empty() || bytes > scope_bytes) {
@@ -23319,14 +23337,20 @@ private:
         return true;
     }
 
+    // A type in a template or a function is meant only there. Some scopes have no names.
+    static bool may_be_within(text scope, text function) noexcept {
+        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
+               is_around(scope, function);
+    }
+
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
-            if (at->qualified == type.qualified && at->whole == type.whole &&
-                at->bytes == type.bytes) {
+            if (at->qualified == type.qualified && at->within == type.within &&
+                at->whole == type.whole && at->bytes == type.bytes) {
                 return nullptr;
             }
             ++looked_at;
@@ -23411,7 +23435,8 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
         named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {
-            if (outer.is_named) type.qualified = qualified;
+            (outer.is_named ? type.qualified : type.within) =
+                outer.is_named ? qualified : outer.name;
             kept = add(memory, own, type);
         }
         if (!is_scope) continue;
@@ -23491,10 +23516,18 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto, the unit of the code is not the unit of the source.
+        // With -flto, the unit of the code is not the unit of the source, and a function of one
+        // source may be inlined in one of another.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+            if (declared != described.unit) {
+                const inlined_calls& calls =
+                    described.inlined_in(memory_, range->value, texts_.scratch());
+                const std::size_t inner = calls.innermost_at(linked_address);
+                const std::uint64_t entry = inner != 0 ? calls[inner - 1].entry : range->value;
+                declared = units_->unit_of_entry(described.names->of(entry).unit);
+            }
             const bool is_whole = declared != nullptr && !declared->is_partial;
             if (is_whole) described.unit = unit = declared;
         }
@@ -25354,6 +25387,9 @@ private:
         for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
             found.last = at;
         }
+        std::size_t member = at;  // `int box::*`
+        while (file_.is_word_at(member) && is_at(member + 1, "::")) member += 2;
+        if (member != at && is_at(member, "*")) at = (found.last = member) + 1;
         found.type_end = at;
         found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
         if (value != 0 && !is_readable) read_value(value, found);
@@ -25882,7 +25918,8 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    const std::size_t name = behind_attributes(at + 1);
+                    std::size_t name = behind_attributes(at + 1);
+                    while (is_at(name + 1, "::")) name += 2;
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
@@ -26158,9 +26195,11 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// The `{` of the class whose name stands at `at`; 0: it is no definition.
+// The `{` of the class whose name stands at `at`, perhaps behind its scopes; 0: it is no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !file.is_any_at(at - 1, "struct class")) return 0;
+    std::size_t first = at;
+    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
+    if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
         if (file.is_any_at(i, "; ( ) = >")) {
             if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
@@ -26174,7 +26213,9 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open;
     while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
-    return file.text_at(at + 1);
+    ++at;
+    while (file.is_at(at + 1, "::")) at += 2;
+    return file.text_at(at);
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
@@ -26649,7 +26690,8 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
-    const name_component& scope = name.components[count - 2];
+    const bool is_part = count > 3 && is_listed(name.components[count - 2].name, "_Auto_node");
+    const name_component& scope = name.components[count - (is_part ? 3 : 2)];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
     if (!arguments.empty()) call.scope_first = arguments[0];
@@ -26679,14 +26721,22 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
     return is_allocator ? call.scope_first : text{};
 }
 
-// Members that can allocate only characters, whatever was inlined into them.
+// Functions that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
+    constexpr text characters = "char wchar_t char8_t char16_t char32_t";
+    if (call.function == "operator+" && is_listed(call.function_first, characters)) {
+        return call.function_first;
+    }
+    const bool copies = is_listed(call.function, "__do_uninit_copy __do_uninit_fill_n");
+    if (copies && call.function_first.starts_with("std::__cxx11::basic_string<char,")) {
+        return "char";  // g++ may forget what was inlined
+    }
     const bool is_buffer =
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
+    const bool is_plain = is_listed(call.scope_first, characters);
     return is_buffer && is_plain ? call.scope_first : text{};
 }
 
@@ -26696,9 +26746,29 @@ inline text type_of_compiled_function(text plain) noexcept {
         (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
         return "std::filesystem::path components";
     }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
+    // The text of an exception.
+    if (is_listed(plain,
+                  "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+                  "std::logic_error::logic_error")) {
+        return "char";
+    }
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
+               : text{};
+}
+
+// What the functions without a name in libstdc++.so allocate, by the whole name of their caller.
+inline text type_of_nameless_part(text caller) noexcept {
+    if (caller.starts_with("std::filesystem::") &&
+        (caller.contains("path::operator") || caller.contains("path::_M_"))) {
+        return "std::filesystem::path components";
+    }
+    if (caller == "std::error_code::message") return "char";
+    if (caller.starts_with("std::pmr::unsynchronized_pool_resource::")) {
+        return "std::pmr::unsynchronized_pool_resource buffer";
+    }
+    return caller.starts_with("std::pmr::synchronized_pool_resource::")
+               ? "std::pmr::synchronized_pool_resource buffer"
                : text{};
 }
 
@@ -26737,6 +26807,14 @@ inline text element_of_vector(const library_call& call) noexcept {
     const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
+}
+
+// The element type, for any member of a tree or a list. One calls the other of the same container
+// only: elements are made by other functions.
+inline text element_of_nodes(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    return call.scope == "list" && !allocated_by(call.scope_second).empty() ? call.scope_first
+                                                                            : text{};
 }
 
 // Functions that contain `new T` themselves and name T in their arguments.
@@ -27165,7 +27243,8 @@ public:
     }
 
     text described(text name, asked_name wanted) const {
-        if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
+        const bool is_named = !name.empty() || wanted == asked_name::result;
+        if (!is_named || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
@@ -27692,16 +27771,42 @@ public:
         return false;
     }
 
-    // The compiler has deduced the type of p in `auto* p = new box{1};`.
+    // The compiler has deduced the type of p in `auto* p = new box{1};`, and what f returns in
+    // `auto f() { return new box{1}; }`.
     text of_auto_pointer() const {
+        const bool is_whole =
+            file_.is_at(expression_.last + 1, ";") ||
+            (!expression_.has_initialiser && file_.is_at(expression_.type_end, ";"));
+        if (!is_whole) return {};
+        if (file_.is_at(expression_.begin - 1, "return")) return of_result();
         const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        std::size_t before = name;
-        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
-        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
-        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
-            return {};
-        }
-        text type = decayed(spelling_.described(file_.text_at(name), asked_name::variable));
+        if (!is_auto_before(name) || !file_.is_at(name + 1, "=")) return {};
+        return pointed_to(spelling_.described(file_.text_at(name), asked_name::variable));
+    }
+
+    // The same if the function returns a pointer to a type that is no class, or to a class with the
+    // name in the source: then it is no base class.
+    text of_result() const {
+        const text type = pointed_to(spelling_.described({}, asked_name::result));
+        const std::size_t name = expression_.function;
+        const bool is_own =
+            name != 0 && !name_.components.empty() && file_.text_at(name) == name_.last().name;
+        const bool is_deduced =
+            is_own && is_auto_before(name) && !file_.is_at(file_.partner(name + 1) + 1, "->");
+        const bool is_class =
+            !type.ends_with("*") && !builtin_type{}.take(type.substr(0, type.find(' ')));
+        if (is_deduced || !is_class) return type;
+        const text own = own_word(file_, expression_);
+        return type == own || type.ends_with(joined(memory_, "::", own)) ? type : text{};
+    }
+
+    bool is_auto_before(std::size_t name) const {
+        while (name > 0 && file_.is_any_at(name - 1, "* const")) --name;
+        return name > 0 && file_.is_at(name - 1, "auto");
+    }
+
+    static text pointed_to(text pointer) noexcept {
+        text type = decayed(pointer);
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
         return type;
@@ -28573,7 +28678,13 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
-        answer = {names.made(type), type_evidence::source_text, is_array};
+        const source_token& begin = file->tokens()[all[0]->begin];
+        answer = {names.made(type),
+                  type_evidence::source_text,
+                  is_array,
+                  {},
+                  static_cast<int>(begin.line),
+                  static_cast<int>(begin.column)};
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());
@@ -29181,13 +29292,13 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     arena& memory = names.memory();
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
-    bool was_vector = false;  // the inner frame is a member of std::vector
+    bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
-        if (is_same_function && !was_vector) {
+        if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
             answer = names.alone(frames[at].function, frames[at].line > 0);
             if (answer.is_known()) answer.evidence = evidence;
@@ -29195,17 +29306,19 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         }
         text type = type_of_allocator_call(outer.call);
         if (type.empty()) type = type_of_container_call(memory, outer.call);
+        const bool is_member = type.empty();
+        if (is_member && frames[at].line > 0) type = element_of_nodes(outer.call);
         const bool is_vector = type.empty();
         if (is_vector) type = element_of_vector(outer.call);
         if (type.empty()) break;
         type = printed_type(memory, type);
-        if (is_vector && was_vector && !is_same_function && type != answer.name) {
+        if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
             if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
         answer.name = type;
-        was_vector = was_vector || is_vector;
+        was_member = was_member || is_member;
     }
     return answer;
 }
@@ -29232,14 +29345,19 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
-// What the name of the asking frame says. If it has no name, what the name of its caller says, if
-// that is a function such as std::make_unique: then the frame is a part of it.
+// What the name of the asking frame says. If it has no name, it is a part of a function of a
+// library: then what the name of that function says.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
-    if (asking >= frames.size()) return {};
-    const text function = frames[asking].function;
-    if (function.empty() && asking + 1 < frames.size()) {
-        const type_answer answer = names.alone(frames[asking + 1].function, false);
+    std::size_t named = asking;
+    while (named < frames.size() && frames[named].function.empty()) ++named;
+    if (named >= frames.size()) return {};
+    const text function = frames[named].function;
+    if (named != asking) {
+        const text part = type_of_nameless_part(names.of(function).plain);
+        if (!part.empty()) return {part, type_evidence::make_frame};
+        if (named != asking + 1) return {};
+        const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
@@ -30536,8 +30654,15 @@ public:
         if (stack.user_frame < frames.size()) {
             leave_closing_brace(frames, owners, stack.user_frame);
         }
-        keep_frames(stack, frames, owners);
+        snapshot::frame* const kept = keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, coroutine);
+        // The source may have given these frames another line.
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        for (const std::size_t i : told) {
+            if (i >= frames.size()) continue;
+            kept[i].line = frames[i].line;
+            kept[i].column = frames[i].column;
+        }
         if (stack.user_frame < frames.size()) {
             place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);
         }
@@ -30742,23 +30867,17 @@ private:
         stack.homes = last_homes_;
     }
 
-    void keep_frames(named_stack& stack, const list<code_frame>& frames,
-                     const list<const met_address*>& owners) {
+    snapshot::frame* keep_frames(named_stack& stack, const list<code_frame>& frames,
+                                 const list<const met_address*>& owners) {
         auto* kept =
             static_cast<snapshot::frame*>(kept_.allocate(frames.size() * sizeof(snapshot::frame)));
         for (std::size_t i = 0; i < frames.size(); i += owners[i]->frame_count) {
             std::memcpy(kept + i, owners[i]->frames,
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
-        // The source may have given these frames another line.
-        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
-        for (const std::size_t i : told) {
-            if (i >= frames.size()) continue;
-            kept[i].line = frames[i].line;
-            kept[i].column = frames[i].column;
-        }
         stack.frames = kept;
         stack.frame_count = static_cast<std::uint16_t>(frames.size());
+        return kept;
     }
 
     // --- place ---
@@ -30839,7 +30958,7 @@ private:
         return type;
     }
 
-    void find_type(named_stack& stack, const list<code_frame>& frames,
+    void find_type(named_stack& stack, list<code_frame>& frames,
                    const list<const met_address*>& owners, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
@@ -30857,6 +30976,10 @@ private:
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known() && !is_named_after_other(owners, stack.asking_frame)) {
             type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
+        }
+        if (type.line != 0) {
+            frames[stack.asking_frame].line = type.line;
+            frames[stack.asking_frame].column = type.column;
         }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};

@@ -114,8 +114,15 @@ public:
             if (declared != described.unit) {
                 const inlined_calls& calls =
                     described.inlined_in(memory_, range->value, texts_.scratch());
-                const std::size_t inner = calls.innermost_at(linked_address);
-                const std::uint64_t entry = inner != 0 ? calls[inner - 1].entry : range->value;
+                std::uint64_t entry = range->value;
+                std::size_t inner = calls.innermost_at(linked_address);
+                for (; inner != 0; inner = calls[inner - 1].parent) {
+                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                        continue;  // it may be described in any unit
+                    }
+                    entry = calls[inner - 1].entry;
+                    break;
+                }
                 declared = units_->unit_of_entry(described.names->of(entry).unit);
             }
             const bool is_whole = declared != nullptr && !declared->is_partial;

@@ -206,7 +206,11 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     }
     if (all.size() == 1) {
         const source_token& begin = file->tokens()[all[0]->begin];
-        answer = {names.made(type), type_evidence::source_text, is_array, {}, static_cast<int>(begin.line),
+        answer = {names.made(type),
+                  type_evidence::source_text,
+                  is_array,
+                  {},
+                  static_cast<int>(begin.line),
                   static_cast<int>(begin.column)};
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';

@@ -172,7 +172,8 @@ inline text element_of_vector(const library_call& call) noexcept {
 // only: elements are made by other functions.
 inline text element_of_nodes(const library_call& call) noexcept {
     if (call.scope == "_Rb_tree") return call.scope_second;
-    return call.scope == "list" && !allocated_by(call.scope_second).empty() ? call.scope_first : text{};
+    return call.scope == "list" && !allocated_by(call.scope_second).empty() ? call.scope_first
+                                                                            : text{};
 }
 
 // Functions that contain `new T` themselves and name T in their arguments.

@@ -158,8 +158,9 @@ public:
     // The compiler has deduced the type of p in `auto* p = new box{1};`, and what f returns in
     // `auto f() { return new box{1}; }`.
     text of_auto_pointer() const {
-        const bool is_whole = file_.is_at(expression_.last + 1, ";") ||
-                              (!expression_.has_initialiser && file_.is_at(expression_.type_end, ";"));
+        const bool is_whole =
+            file_.is_at(expression_.last + 1, ";") ||
+            (!expression_.has_initialiser && file_.is_at(expression_.type_end, ";"));
         if (!is_whole) return {};
         if (file_.is_at(expression_.begin - 1, "return")) return of_result();
         const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
@@ -172,10 +173,10 @@ public:
     text of_result() const {
         const text type = pointed_to(spelling_.described({}, asked_name::result));
         const std::size_t name = expression_.function;
-        const bool is_own = name != 0 && !name_.components.empty() &&
-                            file_.text_at(name) == name_.last().name;
-        const bool is_deduced = is_own && is_auto_before(name) &&
-                                !file_.is_at(file_.partner(name + 1) + 1, "->");
+        const bool is_own =
+            name != 0 && !name_.components.empty() && file_.text_at(name) == name_.last().name;
+        const bool is_deduced =
+            is_own && is_auto_before(name) && !file_.is_at(file_.partner(name + 1) + 1, "->");
         const bool is_class =
             !type.ends_with("*") && !builtin_type{}.take(type.substr(0, type.find(' ')));
         if (is_deduced || !is_class) return type;

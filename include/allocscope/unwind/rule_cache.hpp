@@ -47,7 +47,7 @@ public:
     // The rule for a `pc` for which rule_for found one that may go. `checked` is the module that
     // was checked last; while the walk stays in it, it is not checked again.
     ALLOCSCOPE_SLOW_PATH const unwind_rule& confirm(std::uintptr_t pc,
-                                                   module_identity& checked) noexcept {
+                                                    module_identity& checked) noexcept {
         if (!checked.holds(pc - 1)) {
             checked = identify_module(pc - 1);
             if (checked.life == module_life::may_go) {

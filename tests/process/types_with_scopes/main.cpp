@@ -92,6 +92,12 @@ __attribute__((noinline)) std::unique_ptr<long> with_local_entry() {
 
 namespace {
 
+struct owner {
+    long number = 3;
+    shop::node* node = new shop::node;  // at this line, whatever the compiler says
+};
+constexpr int line_of_initialiser = __LINE__ - 2;
+
 std::uint64_t objects_of(const allocscope::snapshot& seen, const char* type) {
     std::uint64_t objects = 0;
     for (const allocscope::snapshot::row& row : seen) {
@@ -121,5 +127,12 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::session"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::entry"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::tree<long>::entry"), 1);
+    const allocscope::scope another{"initialiser"};
+    const owner owning;
+    for (const allocscope::snapshot::row& row : another.stats()) {
+        ALLOCSCOPE_EXPECT_EQUAL(row.line, line_of_initialiser);
+        ALLOCSCOPE_EXPECT(std::strcmp(row.type, "shop::node") == 0);
+    }
+    delete owning.node;
     return verdict();
 }

@@ -21062,9 +21062,6 @@ struct type_answer {
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
     // with that first argument; "<int, app::part>" one of these. "": there is no candidate.
     text candidate = {};
-    // The place of the `new`, if the compiler has given its call another one; 0: it has not.
-    int line = 0;
-    int column = 0;
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
@@ -23524,8 +23521,15 @@ public:
             if (declared != described.unit) {
                 const inlined_calls& calls =
                     described.inlined_in(memory_, range->value, texts_.scratch());
-                const std::size_t inner = calls.innermost_at(linked_address);
-                const std::uint64_t entry = inner != 0 ? calls[inner - 1].entry : range->value;
+                std::uint64_t entry = range->value;
+                std::size_t inner = calls.innermost_at(linked_address);
+                for (; inner != 0; inner = calls[inner - 1].parent) {
+                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                        continue;  // it may be described in any unit
+                    }
+                    entry = calls[inner - 1].entry;
+                    break;
+                }
                 declared = units_->unit_of_entry(described.names->of(entry).unit);
             }
             const bool is_whole = declared != nullptr && !declared->is_partial;
@@ -25364,7 +25368,8 @@ private:
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
-                break;
+                if (!is_at(at + 1, "::")) break;
+                ++at;  // `int box::*`
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
                 is_readable = word == "decltype" && is_at(at + 1, "(") &&
@@ -25387,9 +25392,6 @@ private:
         for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
             found.last = at;
         }
-        std::size_t member = at;  // `int box::*`
-        while (file_.is_word_at(member) && is_at(member + 1, "::")) member += 2;
-        if (member != at && is_at(member, "*")) at = (found.last = member) + 1;
         found.type_end = at;
         found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
         if (value != 0 && !is_readable) read_value(value, found);
@@ -26690,8 +26692,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
-    const bool is_part = count > 3 && is_listed(name.components[count - 2].name, "_Auto_node");
-    const name_component& scope = name.components[count - (is_part ? 3 : 2)];
+    const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
     if (!arguments.empty()) call.scope_first = arguments[0];
@@ -26723,53 +26724,39 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
 
 // Functions that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
-    constexpr text characters = "char wchar_t char8_t char16_t char32_t";
-    if (call.function == "operator+" && is_listed(call.function_first, characters)) {
-        return call.function_first;
-    }
-    const bool copies = is_listed(call.function, "__do_uninit_copy __do_uninit_fill_n");
-    if (copies && call.function_first.starts_with("std::__cxx11::basic_string<char,")) {
-        return "char";  // g++ may forget what was inlined
-    }
     const bool is_buffer =
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, characters);
-    return is_buffer && is_plain ? call.scope_first : text{};
+    text character = is_buffer ? call.scope_first : text{};
+    if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
+        character = call.function_first;
+        if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
+    }
+    const bool is_plain = is_listed(character, "char wchar_t char8_t char16_t char32_t");
+    return is_plain ? character : text{};
 }
 
-// Functions of libstdc++.so that allocate one thing only, by their whole name.
-inline text type_of_compiled_function(text plain) noexcept {
-    if (plain.starts_with("std::filesystem::") &&
-        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
-        return "std::filesystem::path components";
+// What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
+// of their whole name, and the functions without a name that they call.
+inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
+    text start = listed_start(
+        plain,
+        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
+        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+    if (is_nameless_part) {
+        start = listed_start(
+            plain,
+            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
+            "std::error_code::message std::pmr::synchronized_pool_resource:: "
+            "std::pmr::unsynchronized_pool_resource::");
     }
-    // The text of an exception.
-    if (is_listed(plain,
-                  "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-                  "std::logic_error::logic_error")) {
-        return "char";
-    }
-    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
-               ? "std::pmr::monotonic_buffer_resource buffer"
-               : text{};
-}
-
-// What the functions without a name in libstdc++.so allocate, by the whole name of their caller.
-inline text type_of_nameless_part(text caller) noexcept {
-    if (caller.starts_with("std::filesystem::") &&
-        (caller.contains("path::operator") || caller.contains("path::_M_"))) {
-        return "std::filesystem::path components";
-    }
-    if (caller == "std::error_code::message") return "char";
-    if (caller.starts_with("std::pmr::unsynchronized_pool_resource::")) {
-        return "std::pmr::unsynchronized_pool_resource buffer";
-    }
-    return caller.starts_with("std::pmr::synchronized_pool_resource::")
-               ? "std::pmr::synchronized_pool_resource buffer"
-               : text{};
+    if (start.empty()) return {};
+    if (start[5] == 'f') return "std::filesystem::path components";
+    if (start[5] != 'p') return "char";  // the text of an exception or an error
+    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
 // Functions of the C library that allocate characters and nothing else.
@@ -26801,20 +26788,13 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// The element type, for any member of a vector. Such a member may also copy an element that
-// allocates, so the answer can only confirm that of functions further in.
-inline text element_of_vector(const library_call& call) noexcept {
-    const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
+// The element type, for any member of a vector, list or tree. A member of a vector may also copy an
+// element that allocates, so the answer can only confirm that of functions further in.
+inline text element_of_members(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
-}
-
-// The element type, for any member of a tree or a list. One calls the other of the same container
-// only: elements are made by other functions.
-inline text element_of_nodes(const library_call& call) noexcept {
-    if (call.scope == "_Rb_tree") return call.scope_second;
-    return call.scope == "list" && !allocated_by(call.scope_second).empty() ? call.scope_first
-                                                                            : text{};
 }
 
 // Functions that contain `new T` themselves and name T in their arguments.
@@ -26990,7 +26970,7 @@ private:
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
-        if (type.empty()) type = type_of_compiled_function(name.plain);
+        if (type.empty()) type = type_of_compiled_function(name.plain, false);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
         if (type.empty() && has_line) type = type_of_make_call(memory_, call);
         return printed_answer(memory_, type, type_evidence::make_frame);
@@ -27674,7 +27654,7 @@ public:
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
-        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
+        return named(type.empty() && !shares_place() ? of_pointer() : type);
     }
 
     text written() const {
@@ -27771,45 +27751,24 @@ public:
         return false;
     }
 
-    // The compiler has deduced the type of p in `auto* p = new box{1};`, and what f returns in
-    // `auto f() { return new box{1}; }`.
-    text of_auto_pointer() const {
-        const bool is_whole =
-            file_.is_at(expression_.last + 1, ";") ||
-            (!expression_.has_initialiser && file_.is_at(expression_.type_end, ";"));
-        if (!is_whole) return {};
-        if (file_.is_at(expression_.begin - 1, "return")) return of_result();
-        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        if (!is_auto_before(name) || !file_.is_at(name + 1, "=")) return {};
-        return pointed_to(spelling_.described(file_.text_at(name), asked_name::variable));
-    }
-
-    // The same if the function returns a pointer to a type that is no class, or to a class with the
-    // name in the source: then it is no base class.
-    text of_result() const {
-        const text type = pointed_to(spelling_.described({}, asked_name::result));
-        const std::size_t name = expression_.function;
-        const bool is_own =
-            name != 0 && !name_.components.empty() && file_.text_at(name) == name_.last().name;
-        const bool is_deduced =
-            is_own && is_auto_before(name) && !file_.is_at(file_.partner(name + 1) + 1, "->");
-        const bool is_class =
-            !type.ends_with("*") && !builtin_type{}.take(type.substr(0, type.find(' ')));
-        if (is_deduced || !is_class) return type;
-        const text own = own_word(file_, expression_);
-        return type == own || type.ends_with(joined(memory_, "::", own)) ? type : text{};
-    }
-
-    bool is_auto_before(std::size_t name) const {
-        while (name > 0 && file_.is_any_at(name - 1, "* const")) --name;
-        return name > 0 && file_.is_at(name - 1, "auto");
-    }
-
-    static text pointed_to(text pointer) noexcept {
-        text type = decayed(pointer);
+    // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
+    // is that which the function returns, unless that is a class, which may be a base class.
+    text of_pointer() const {
+        const std::size_t end =
+            expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
+        if (!file_.is_any_at(end, "; [")) return {};
+        std::size_t before = expression_.begin - 1;
+        const bool is_returned = file_.is_at(before, "return");
+        const text name = is_returned ? text{} : file_.text_at(--before);
+        while (file_.is_any_at(before - 1, "* const")) --before;
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        text type = decayed(
+            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
-        return type;
+        const bool is_certain = !is_returned || type.ends_with("*") ||
+                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        return is_certain ? type : text{};
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
@@ -28631,8 +28590,9 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 
 // --- all of them ---
 
-// Completes the answer that the place of the call gave, which may be none.
-inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
+// Completes the answer that the place of the call gave, which may be none. The initialiser of a
+// member gives the frame its line.
+inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
     if (is_standard_header(frame.file)) return;
     const source_outline* file = nullptr;
@@ -28678,13 +28638,8 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
-        const source_token& begin = file->tokens()[all[0]->begin];
-        answer = {names.made(type),
-                  type_evidence::source_text,
-                  is_array,
-                  {},
-                  static_cast<int>(begin.line),
-                  static_cast<int>(begin.column)};
+        answer = {names.made(type), type_evidence::source_text, is_array};
+        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());
@@ -29304,12 +29259,12 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
+        if (outer.call.scope == "_Auto_node") continue;  // of a tree
         text type = type_of_allocator_call(outer.call);
         if (type.empty()) type = type_of_container_call(memory, outer.call);
         const bool is_member = type.empty();
-        if (is_member && frames[at].line > 0) type = element_of_nodes(outer.call);
-        const bool is_vector = type.empty();
-        if (is_vector) type = element_of_vector(outer.call);
+        const bool is_vector = is_member && outer.call.scope == "vector";
+        if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
         if (type.empty()) break;
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {
@@ -29354,9 +29309,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (named >= frames.size()) return {};
     const text function = frames[named].function;
     if (named != asking) {
-        const text part = type_of_nameless_part(names.of(function).plain);
+        const text part = type_of_compiled_function(names.of(function).plain, true);
         if (!part.empty()) return {part, type_evidence::make_frame};
-        if (named != asking + 1) return {};
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
@@ -29437,9 +29391,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame that asking_frame() returns.
-inline type_answer name_type(read_names& names, const list<code_frame>& frames,
-                             source_cache& sources, type_knowledge knowledge = {}) {
+// `knowledge` is about the frame that asking_frame() returns. That frame may get the line of the
+// `new`, if the compiler has given its call another one.
+inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
+                             type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
@@ -29460,6 +29415,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    frames[asking].line = frame.line;
     return answer;
 }
 
@@ -30976,10 +30932,6 @@ private:
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known() && !is_named_after_other(owners, stack.asking_frame)) {
             type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
-        }
-        if (type.line != 0) {
-            frames[stack.asking_frame].line = type.line;
-            frames[stack.asking_frame].column = type.column;
         }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};

@@ -311,8 +311,9 @@ RARE = [
     (F + "{ keep(new (int*)(nullptr)); }", ["int*"]),
     (F + "{ auto* c = new std::conditional_t<(sizeof(int) > 2), hidden, int>; keep(c); }",
      ["hidden"]),
-    ("template <class T> struct of@ { using type = T; }; template <class T> auto* g@() "
-     "{ return new typename of@<T>::type(); } " + F + "{ keep(g@<hidden>()); }", ["hidden"]),
+    ("template <class T> struct of@ { using type = T; }; template <class T> "
+     "typename of@<T>::type* g@() { using made = typename of@<T>::type; return new made[3]; } " +
+     F + "{ keep(g@<long>()); }", ["long"]),
     (F + "{ std::filesystem::path p = \"/usr\"; p = p / \"share\"; hold(std::move(p)); }",
      ["std::filesystem::path components"]),
     (F + "{ keep(new (unsigned char)(7)); }", ["unsigned char"]),

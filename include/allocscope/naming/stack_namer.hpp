@@ -400,10 +400,6 @@ private:
         if (!type.is_known() && !is_named_after_other(owners, stack.asking_frame)) {
             type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
         }
-        if (type.line != 0) {
-            frames[stack.asking_frame].line = type.line;
-            frames[stack.asking_frame].column = type.column;
-        }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};
         }

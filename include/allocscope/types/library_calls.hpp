@@ -49,8 +49,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
-    const bool is_part = count > 3 && is_listed(name.components[count - 2].name, "_Auto_node");
-    const name_component& scope = name.components[count - (is_part ? 3 : 2)];
+    const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
     if (!arguments.empty()) call.scope_first = arguments[0];
@@ -82,53 +81,39 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
 
 // Functions that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
-    constexpr text characters = "char wchar_t char8_t char16_t char32_t";
-    if (call.function == "operator+" && is_listed(call.function_first, characters)) {
-        return call.function_first;
-    }
-    const bool copies = is_listed(call.function, "__do_uninit_copy __do_uninit_fill_n");
-    if (copies && call.function_first.starts_with("std::__cxx11::basic_string<char,")) {
-        return "char";  // g++ may forget what was inlined
-    }
     const bool is_buffer =
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, characters);
-    return is_buffer && is_plain ? call.scope_first : text{};
+    text character = is_buffer ? call.scope_first : text{};
+    if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
+        character = call.function_first;
+        if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
+    }
+    const bool is_plain = is_listed(character, "char wchar_t char8_t char16_t char32_t");
+    return is_plain ? character : text{};
 }
 
-// Functions of libstdc++.so that allocate one thing only, by their whole name.
-inline text type_of_compiled_function(text plain) noexcept {
-    if (plain.starts_with("std::filesystem::") &&
-        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
-        return "std::filesystem::path components";
+// What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
+// of their whole name, and the functions without a name that they call.
+inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
+    text start = listed_start(
+        plain,
+        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
+        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+    if (is_nameless_part) {
+        start = listed_start(
+            plain,
+            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
+            "std::error_code::message std::pmr::synchronized_pool_resource:: "
+            "std::pmr::unsynchronized_pool_resource::");
     }
-    // The text of an exception.
-    if (is_listed(plain,
-                  "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-                  "std::logic_error::logic_error")) {
-        return "char";
-    }
-    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
-               ? "std::pmr::monotonic_buffer_resource buffer"
-               : text{};
-}
-
-// What the functions without a name in libstdc++.so allocate, by the whole name of their caller.
-inline text type_of_nameless_part(text caller) noexcept {
-    if (caller.starts_with("std::filesystem::") &&
-        (caller.contains("path::operator") || caller.contains("path::_M_"))) {
-        return "std::filesystem::path components";
-    }
-    if (caller == "std::error_code::message") return "char";
-    if (caller.starts_with("std::pmr::unsynchronized_pool_resource::")) {
-        return "std::pmr::unsynchronized_pool_resource buffer";
-    }
-    return caller.starts_with("std::pmr::synchronized_pool_resource::")
-               ? "std::pmr::synchronized_pool_resource buffer"
-               : text{};
+    if (start.empty()) return {};
+    if (start[5] == 'f') return "std::filesystem::path components";
+    if (start[5] != 'p') return "char";  // the text of an exception or an error
+    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
 // Functions of the C library that allocate characters and nothing else.
@@ -160,20 +145,13 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// The element type, for any member of a vector. Such a member may also copy an element that
-// allocates, so the answer can only confirm that of functions further in.
-inline text element_of_vector(const library_call& call) noexcept {
-    const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
+// The element type, for any member of a vector, list or tree. A member of a vector may also copy an
+// element that allocates, so the answer can only confirm that of functions further in.
+inline text element_of_members(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
-}
-
-// The element type, for any member of a tree or a list. One calls the other of the same container
-// only: elements are made by other functions.
-inline text element_of_nodes(const library_call& call) noexcept {
-    if (call.scope == "_Rb_tree") return call.scope_second;
-    return call.scope == "list" && !allocated_by(call.scope_second).empty() ? call.scope_first
-                                                                            : text{};
 }
 
 // Functions that contain `new T` themselves and name T in their arguments.

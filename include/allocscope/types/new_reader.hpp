@@ -182,7 +182,8 @@ private:
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
-                break;
+                if (!is_at(at + 1, "::")) break;
+                ++at;  // `int box::*`
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
                 is_readable = word == "decltype" && is_at(at + 1, "(") &&
@@ -205,9 +206,6 @@ private:
         for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
             found.last = at;
         }
-        std::size_t member = at;  // `int box::*`
-        while (file_.is_word_at(member) && is_at(member + 1, "::")) member += 2;
-        if (member != at && is_at(member, "*")) at = (found.last = member) + 1;
         found.type_end = at;
         found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
         if (value != 0 && !is_readable) read_value(value, found);

@@ -56,9 +56,6 @@ struct type_answer {
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
     // with that first argument; "<int, app::part>" one of these. "": there is no candidate.
     text candidate = {};
-    // The place of the `new`, if the compiler has given its call another one; 0: it has not.
-    int line = 0;
-    int column = 0;
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 

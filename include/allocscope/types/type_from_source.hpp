@@ -58,7 +58,7 @@ public:
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
-        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
+        return named(type.empty() && !shares_place() ? of_pointer() : type);
     }
 
     text written() const {
@@ -155,45 +155,24 @@ public:
         return false;
     }
 
-    // The compiler has deduced the type of p in `auto* p = new box{1};`, and what f returns in
-    // `auto f() { return new box{1}; }`.
-    text of_auto_pointer() const {
-        const bool is_whole =
-            file_.is_at(expression_.last + 1, ";") ||
-            (!expression_.has_initialiser && file_.is_at(expression_.type_end, ";"));
-        if (!is_whole) return {};
-        if (file_.is_at(expression_.begin - 1, "return")) return of_result();
-        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        if (!is_auto_before(name) || !file_.is_at(name + 1, "=")) return {};
-        return pointed_to(spelling_.described(file_.text_at(name), asked_name::variable));
-    }
-
-    // The same if the function returns a pointer to a type that is no class, or to a class with the
-    // name in the source: then it is no base class.
-    text of_result() const {
-        const text type = pointed_to(spelling_.described({}, asked_name::result));
-        const std::size_t name = expression_.function;
-        const bool is_own =
-            name != 0 && !name_.components.empty() && file_.text_at(name) == name_.last().name;
-        const bool is_deduced =
-            is_own && is_auto_before(name) && !file_.is_at(file_.partner(name + 1) + 1, "->");
-        const bool is_class =
-            !type.ends_with("*") && !builtin_type{}.take(type.substr(0, type.find(' ')));
-        if (is_deduced || !is_class) return type;
-        const text own = own_word(file_, expression_);
-        return type == own || type.ends_with(joined(memory_, "::", own)) ? type : text{};
-    }
-
-    bool is_auto_before(std::size_t name) const {
-        while (name > 0 && file_.is_any_at(name - 1, "* const")) --name;
-        return name > 0 && file_.is_at(name - 1, "auto");
-    }
-
-    static text pointed_to(text pointer) noexcept {
-        text type = decayed(pointer);
+    // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
+    // is that which the function returns, unless that is a class, which may be a base class.
+    text of_pointer() const {
+        const std::size_t end =
+            expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
+        if (!file_.is_any_at(end, "; [")) return {};
+        std::size_t before = expression_.begin - 1;
+        const bool is_returned = file_.is_at(before, "return");
+        const text name = is_returned ? text{} : file_.text_at(--before);
+        while (file_.is_any_at(before - 1, "* const")) --before;
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        text type = decayed(
+            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
-        return type;
+        const bool is_certain = !is_returned || type.ends_with("*") ||
+                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        return is_certain ? type : text{};
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class

@@ -108,12 +108,12 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
+        if (outer.call.scope == "_Auto_node") continue;  // of a tree
         text type = type_of_allocator_call(outer.call);
         if (type.empty()) type = type_of_container_call(memory, outer.call);
         const bool is_member = type.empty();
-        if (is_member && frames[at].line > 0) type = element_of_nodes(outer.call);
-        const bool is_vector = type.empty();
-        if (is_vector) type = element_of_vector(outer.call);
+        const bool is_vector = is_member && outer.call.scope == "vector";
+        if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
         if (type.empty()) break;
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {
@@ -158,9 +158,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     if (named >= frames.size()) return {};
     const text function = frames[named].function;
     if (named != asking) {
-        const text part = type_of_nameless_part(names.of(function).plain);
+        const text part = type_of_compiled_function(names.of(function).plain, true);
         if (!part.empty()) return {part, type_evidence::make_frame};
-        if (named != asking + 1) return {};
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
@@ -241,9 +240,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame that asking_frame() returns.
-inline type_answer name_type(read_names& names, const list<code_frame>& frames,
-                             source_cache& sources, type_knowledge knowledge = {}) {
+// `knowledge` is about the frame that asking_frame() returns. That frame may get the line of the
+// `new`, if the compiler has given its call another one.
+inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
+                             type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
@@ -264,6 +264,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    frames[asking].line = frame.line;
     return answer;
 }
 

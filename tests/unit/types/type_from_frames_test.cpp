@@ -293,9 +293,6 @@ TEST_CASE("type_from_frames: a vector that copies its elements does not name the
     CHECK(type_from_frames(frames_of({allocate, element, other, "main"})).name == "?");
 }
 
-#undef ALLOCSCOPE_STRING
-#undef ALLOCSCOPE_LOCK
-
 TEST_CASE("type_from_frames: what libstdc++.so's functions without a name allocate") {
     const auto seen = [](const std::vector<const char*>& functions) {
         return type_from_frames(frames_of(functions, 0)).name;
@@ -307,13 +304,12 @@ TEST_CASE("type_from_frames: what libstdc++.so's functions without a name alloca
           "std::filesystem::path components");
     CHECK(seen({"", "std::error_code::message() const", "main"}) == "char");
     CHECK(seen({"", "std::pmr::synchronized_pool_resource::do_allocate(unsigned long)", "main"}) ==
-          "std::pmr::synchronized_pool_resource buffer");
+          "std::pmr pool buffer");
     CHECK(seen({"", "std::pmr::unsynchronized_pool_resource::release()", "main"}) ==
-          "std::pmr::unsynchronized_pool_resource buffer");
+          "std::pmr pool buffer");
     CHECK(seen({"", "std::filesystem::__cxx11::path::parent_path() const", "main"}) == "?");
     CHECK(seen({join, "main"}) == "?");
     CHECK(seen({"", "app::path::operator=(app::path const&)", "main"}) == "?");
-    CHECK(seen({"", "", "std::string::_Rep::_S_create(unsigned long)"}) == "?");
     CHECK(seen({"", ""}) == "?");
 }
 

@@ -262,7 +262,7 @@ private:
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     std::size_t name = behind_attributes(at + 1);
-                    while (is_at(name + 1, "::")) name += 2;
+                    for (; is_at(name + 1, "::"); name += 2) add_meaning(text_at(name), class_name);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);

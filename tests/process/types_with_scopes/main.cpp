@@ -80,6 +80,8 @@ struct tree {
     }
 };
 
+}  // namespace other
+
 __attribute__((noinline)) std::unique_ptr<long> with_local_entry() {
     struct entry {
         long number = 7;
@@ -87,8 +89,6 @@ __attribute__((noinline)) std::unique_ptr<long> with_local_entry() {
     const entry local;
     return std::make_unique<long>(local.number);
 }
-
-}  // namespace other
 
 namespace {
 
@@ -119,7 +119,7 @@ int main() {
     const auto f = shop::session_by_function();
     const auto g = shop::entry_by_hand();
     const auto h = other::tree<long>::make();
-    const auto i = other::with_local_entry();
+    const auto i = with_local_entry();
     const allocscope::snapshot seen = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);

@@ -565,13 +565,13 @@ TEST_CASE("type_from_source: a `new` that is returned is what the function retur
         };
         return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
     };
-    const std::string in_make = "template <class T> typename of<T>::type* make() { ";
-    const std::string made = in_make + "return @new typename of<T>::type[3]; }";
-    CHECK(seen("unsigned char*", made, "make<int>()") == "unsigned char");
-    CHECK(seen("app::part**", made, "make<int>()") == "app::part*");
-    CHECK(seen("app::part*", made, "make<int>()") == "?");  // it may be a base class
-    CHECK(seen("unsigned char", made, "make<int>()") == "?");
-    CHECK(seen("int*", in_make + "keep(@new typename of<T>::type[3]); }", "make<int>()") == "?");
+    const char* made = "void f() { return @new decltype(g())[3]; }";
+    CHECK(seen("unsigned char*", made, "f()") == "unsigned char");
+    CHECK(seen("app::part**", made, "f()") == "app::part*");
+    CHECK(seen("app::part*", made, "f()") == "?");  // it may be a base class
+    CHECK(seen("unsigned char", made, "f()") == "?");
+    CHECK(seen("int*", "void f() { keep(@new decltype(g())[3]); }", "f()") == "?");
+    CHECK(seen("int*", "void f() { return @new decltype(g()) + 1; }", "f()") == "?");
 }
 
 TEST_CASE("type_from_source: a pointer to a member") {

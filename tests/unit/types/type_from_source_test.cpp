@@ -571,7 +571,6 @@ TEST_CASE("type_from_source: a `new` that is returned is what the function retur
     CHECK(seen("app::part*", made, "f()") == "?");  // it may be a base class
     CHECK(seen("unsigned char", made, "f()") == "?");
     CHECK(seen("int*", "void f() { keep(@new decltype(g())[3]); }", "f()") == "?");
-    CHECK(seen("int*", "void f() { return @new decltype(g()) + 1; }", "f()") == "?");
 }
 
 TEST_CASE("type_from_source: a pointer to a member") {

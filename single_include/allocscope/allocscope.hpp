@@ -4431,28 +4431,78 @@ inline void empty_pages(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// How many bytes of the range are in memory now.
-inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
-    constexpr std::size_t pages_at_once = 512;
-    unsigned char present[pages_at_once];
-    const int saved_errno = errno;
-    std::size_t count = 0;
-    for (std::size_t done = 0; done < bytes; done += pages_at_once * page_bytes) {
-        const std::size_t left = bytes - done;
-        const std::size_t now =
-            left < pages_at_once * page_bytes ? left : pages_at_once * page_bytes;
-        if (::mincore(static_cast<char*>(pages) + done, now, present) != 0) break;
-        for (std::size_t i = 0; i < now / page_bytes; ++i) count += present[i] & 1U;
-    }
-    errno = saved_errno;
-    return count * page_bytes;
-}
-
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+
+// kept_pages.hpp - pages that requests have given back, kept for the next request.
+
+#ifndef ALLOCSCOPE_PLATFORM_KEPT_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_KEPT_PAGES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+class kept_pages {
+public:
+    static constexpr std::size_t smallest = std::size_t{64} * 1024;
+    static constexpr std::size_t largest = std::size_t{256} * 1024;
+
+    ALLOCSCOPE_INLINE constexpr kept_pages() noexcept {}
+
+    // From now on what is given back is kept.
+    ALLOCSCOPE_INLINE void begin() noexcept { keeps_.store(true, memory_order::relaxed); }
+
+    // How many bytes to ask for if one needs `bytes`: what can be kept has one of three sizes.
+    static std::size_t rounded_up(std::size_t bytes) noexcept {
+        std::size_t size = smallest;
+        while (size < bytes && size < largest) size *= 2;
+        return size < bytes ? (bytes + page_bytes - 1) & ~(page_bytes - 1) : size;
+    }
+
+    // Pages with undefined contents; null when the kernel refuses.
+    void* take(std::size_t bytes) noexcept {
+        for (std::size_t i = 0; i < slot_count; ++i) {
+            if (slot_bytes[i] != bytes) continue;
+            void* const kept = slots_[i].exchange(nullptr, memory_order::acquire);
+            if (kept == nullptr) continue;
+            if (!is_mapping_refused()) return kept;
+            give_back(kept, bytes);
+            return nullptr;
+        }
+        return reserve_pages(bytes);
+    }
+
+    void give_back(void* pages, std::size_t bytes) noexcept {
+        for (std::size_t i = 0; i < slot_count && keeps_.load(memory_order::relaxed); ++i) {
+            void* none = nullptr;
+            if (slot_bytes[i] == bytes &&
+                slots_[i].compare_exchange_strong(none, pages, memory_order::release)) {
+                return;
+            }
+        }
+        return_reservation(pages, bytes);
+    }
+
+private:
+    static constexpr std::size_t slot_bytes[] = {smallest,     smallest,     smallest,
+                                                 2 * smallest, 2 * smallest, largest};
+    static constexpr std::size_t slot_count = sizeof(slot_bytes) / sizeof(slot_bytes[0]);
+
+    atomic<void*> slots_[slot_count]{};
+    atomic<bool> keeps_{false};
+};
+
+ALLOCSCOPE_HIDDEN inline kept_pages pages_of_requests;
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_KEPT_PAGES_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -4542,10 +4592,10 @@ public:
     void release() noexcept {
         while (newest_ != nullptr) {
             block* older = newest_->older;
-            detail::return_reservation(newest_, newest_->bytes);
+            detail::pages_of_requests.give_back(newest_, newest_->bytes);
             newest_ = older;
         }
-        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        if (spare_ != nullptr) detail::pages_of_requests.give_back(spare_, spare_->bytes);
         spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
@@ -4596,11 +4646,10 @@ private:
 // A piece larger than half a block gets a block of its own, and the one in use stays in use.
 ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     const bool is_alone = bytes > next_block_ / 2;
-    const std::size_t pages = detail::page_bytes;
     std::size_t wanted = next_block_;
     if (is_alone) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
-        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
+        wanted = detail::kept_pages::rounded_up(bytes + sizeof(block));
     }
     const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
     void* memory = spare_;
@@ -4608,7 +4657,7 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         wanted = spare_->bytes;
         spare_ = nullptr;
     } else {
-        memory = detail::reserve_pages(wanted);
+        memory = detail::pages_of_requests.take(wanted);
     }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted, is_alone};
@@ -4628,8 +4677,8 @@ ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted
     block** place = &newest_;
     while (*place != nullptr && *place != alone) place = &(*place)->older;
     if (*place == nullptr || !alone->is_alone || wanted > (std::size_t{1} << 46U)) return nullptr;
-    const std::size_t pages = detail::page_bytes;
-    const std::size_t bytes = (wanted + sizeof(block) + pages - 1) & ~(pages - 1);
+    const std::size_t bytes = detail::kept_pages::rounded_up(wanted + sizeof(block));
+    if (bytes <= alone->bytes) return piece;
     void* const moved = detail::lengthen_reservation(alone, alone->bytes, bytes);
     if (moved == nullptr) return nullptr;
     *place = static_cast<block*>(moved);
@@ -4643,7 +4692,7 @@ ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
         unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
     block* const unwanted = is_kept ? spare_ : unused;
     if (is_kept) spare_ = unused;
-    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
+    if (unwanted != nullptr) detail::pages_of_requests.give_back(unwanted, unwanted->bytes);
 }
 
 // For work in steps that need memory only for themselves. The destructor gives back everything that
@@ -7702,6 +7751,71 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+// resident_pages.hpp - says which pages of a table are in memory.
+
+#ifndef ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// Goes through the pages of a range that are in memory. When the kernel does not answer, the rest
+// counts as not in memory.
+//
+//     resident_pages pages{table, bytes};
+//     while (void* page = pages.next()) ...
+class resident_pages {
+public:
+    ALLOCSCOPE_INLINE resident_pages(void* pages, std::size_t bytes) noexcept
+        : page_(static_cast<char*>(pages)), left_(bytes / page_bytes) {}
+
+    // Null after the last one.
+    ALLOCSCOPE_NOINLINE void* next() noexcept {
+        do {
+            while (answer_ != answers_) {
+                char* const page = page_;
+                page_ += page_bytes;
+                if ((is_present_[answer_++] & 1U) != 0) return page;
+            }
+        } while (ask());
+        return nullptr;
+    }
+
+private:
+    static constexpr std::size_t at_once = 512;
+
+    bool ask() noexcept {
+        if (left_ == 0) return false;
+        answer_ = 0;
+        answers_ = left_ < at_once ? left_ : at_once;
+        const int saved_errno = errno;
+        if (::mincore(page_, answers_ * page_bytes, is_present_) != 0) answers_ = left_ = 0;
+        errno = saved_errno;
+        left_ -= answers_;
+        return answers_ != 0;
+    }
+
+    char* page_;        // the next one
+    std::size_t left_;  // the pages behind those that were asked for
+    std::size_t answer_ = 0;
+    std::size_t answers_ = 0;
+    unsigned char is_present_[at_once];
+};
+
+inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
+    resident_pages resident{pages, bytes};
+    std::size_t count = 0;
+    while (resident.next() != nullptr) ++count;
+    return count * page_bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
+
 // live_object_map.hpp - finds the record of a live block from its address, without hashing.
 
 #ifndef ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
@@ -7915,22 +8029,20 @@ private:
         }
     }
 
-    // Pages that were never written are not in memory. They are skipped, because a read would map
-    // them.
     template <class Visit>
     static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
                            Visit&& visit) noexcept {
-        constexpr std::size_t slots_of_page = page_bytes / sizeof(slot);
-        for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
-            if (resident_bytes(leaf + i, page_bytes) == 0) continue;
-            for (std::size_t k = i; k < i + slots_of_page; ++k) {
-                const std::uint64_t record = leaf[k].load(memory_order::relaxed);
+        resident_pages pages{leaf, leaf_slots * sizeof(slot)};
+        while (auto* const first = static_cast<slot*>(pages.next())) {
+            for (slot* at = first; at != first + page_bytes / sizeof(slot); ++at) {
+                const std::uint64_t record = at->load(memory_order::relaxed);
                 if (session_of(record) != session) continue;
+                const auto granule = static_cast<std::size_t>(at - leaf);
                 live_object found;
-                found.address = (region << region_shift) | (k << GranuleShift) |
+                found.address = (region << region_shift) | (granule << GranuleShift) |
                                 ((record >> (half_shift - 4U)) & 16U);
                 found.cohort = cohort_of(record);
-                found.bytes = bytes_of(leaf + k, record);
+                found.bytes = bytes_of(at, record);
                 if (!visit(found)) return false;
             }
         }
@@ -8698,6 +8810,7 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
 
 // For a page_list that a report is made of.
 struct lasting_pages {
+    static constexpr std::size_t first_bytes = 4 * page_bytes;
     static ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
         return reserve_lasting_pages(bytes);
     }
@@ -9091,9 +9204,12 @@ namespace detail {
 
 // Where a list has its values: of this process alone.
 struct private_pages {
-    static void* reserve(std::size_t bytes) noexcept { return reserve_pages(bytes); }
+    static constexpr std::size_t first_bytes = kept_pages::smallest;
+    static void* reserve(std::size_t bytes) noexcept {
+        return pages_of_requests.take(kept_pages::rounded_up(bytes));
+    }
     static void give_back(void* pages, std::size_t bytes) noexcept {
-        return_reservation(pages, bytes);
+        pages_of_requests.give_back(pages, kept_pages::rounded_up(bytes));
     }
 };
 
@@ -9129,7 +9245,7 @@ private:
     // The list is whole at every instruction, because a signal handler may jump out of this
     // function.
     ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
+        constexpr std::size_t first_room = Pages::first_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;
         auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
         if (fresh == nullptr) {
@@ -13698,17 +13814,10 @@ public:
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
         bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return;
-        constexpr std::size_t of_page = page_bytes / sizeof(bucket);
-        constexpr std::size_t of_stretch = of_page * 64;
-        for (std::size_t i = 0; i < bucket_count_; i += of_page) {
-            if (i % of_stretch == 0 &&
-                resident_bytes(buckets + i, of_stretch * sizeof(bucket)) == 0) {
-                i += of_stretch - of_page;
-                continue;
-            }
-            if (resident_bytes(buckets + i, page_bytes) == 0) continue;
-            for (std::size_t b = i; b < i + of_page; ++b) {
-                if (!visit_bucket(buckets[b], session, visit)) return;
+        resident_pages pages{buckets, bucket_count_ * sizeof(bucket)};
+        while (auto* const first = static_cast<bucket*>(pages.next())) {
+            for (bucket* at = first; at != first + page_bytes / sizeof(bucket); ++at) {
+                if (!visit_bucket(*at, session, visit)) return;
             }
         }
     }
@@ -18291,6 +18400,7 @@ inline void begin_window(open_window& window) noexcept {
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
     stay_loaded(reinterpret_cast<std::uintptr_t>(&thread_end));
+    pages_of_requests.begin();
     prepare_for_forks();
     prepare_thread_fence();
 }

@@ -4,7 +4,7 @@
 // Called:   by all code that serves a request: stats(), a check, a report; and by the name book
 // Threads:  one at a time
 // Memory:   blocks of pages from the kernel, never malloc: 64 KiB at first, then twice as much up
-//           to 1 MiB; only what was handed out is touched
+//           to 1 MiB; only what was handed out is touched. kept_pages.hpp keeps a few of them
 //
 //     arena memory;
 //     list<row> rows{memory};          // lists, texts and tables take their memory from it
@@ -21,6 +21,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/platform/kept_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <cstddef>  // size_t
@@ -98,10 +99,10 @@ public:
     void release() noexcept {
         while (newest_ != nullptr) {
             block* older = newest_->older;
-            detail::return_reservation(newest_, newest_->bytes);
+            detail::pages_of_requests.give_back(newest_, newest_->bytes);
             newest_ = older;
         }
-        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        if (spare_ != nullptr) detail::pages_of_requests.give_back(spare_, spare_->bytes);
         spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
@@ -152,11 +153,10 @@ private:
 // A piece larger than half a block gets a block of its own, and the one in use stays in use.
 ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     const bool is_alone = bytes > next_block_ / 2;
-    const std::size_t pages = detail::page_bytes;
     std::size_t wanted = next_block_;
     if (is_alone) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
-        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
+        wanted = detail::kept_pages::rounded_up(bytes + sizeof(block));
     }
     const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
     void* memory = spare_;
@@ -164,7 +164,7 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         wanted = spare_->bytes;
         spare_ = nullptr;
     } else {
-        memory = detail::reserve_pages(wanted);
+        memory = detail::pages_of_requests.take(wanted);
     }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted, is_alone};
@@ -184,8 +184,8 @@ ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted
     block** place = &newest_;
     while (*place != nullptr && *place != alone) place = &(*place)->older;
     if (*place == nullptr || !alone->is_alone || wanted > (std::size_t{1} << 46U)) return nullptr;
-    const std::size_t pages = detail::page_bytes;
-    const std::size_t bytes = (wanted + sizeof(block) + pages - 1) & ~(pages - 1);
+    const std::size_t bytes = detail::kept_pages::rounded_up(wanted + sizeof(block));
+    if (bytes <= alone->bytes) return piece;
     void* const moved = detail::lengthen_reservation(alone, alone->bytes, bytes);
     if (moved == nullptr) return nullptr;
     *place = static_cast<block*>(moved);
@@ -199,7 +199,7 @@ ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
         unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
     block* const unwanted = is_kept ? spare_ : unused;
     if (is_kept) spare_ = unused;
-    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
+    if (unwanted != nullptr) detail::pages_of_requests.give_back(unwanted, unwanted->bytes);
 }
 
 // For work in steps that need memory only for themselves. The destructor gives back everything that

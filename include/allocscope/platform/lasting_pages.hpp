@@ -258,6 +258,7 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
 
 // For a page_list that a report is made of.
 struct lasting_pages {
+    static constexpr std::size_t first_bytes = 4 * page_bytes;
     static ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
         return reserve_lasting_pages(bytes);
     }

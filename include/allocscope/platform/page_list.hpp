@@ -3,7 +3,7 @@
 // Room:     platform (floor 1), malloc-safe
 // Called:   by record/ and windows/ while numbers are read
 // Threads:  one at a time
-// Memory:   pages, twice as many whenever they are full, until release()
+// Memory:   64 KiB of pages, twice as many whenever they are full, until release()
 //
 // Below the malloc line nothing is thrown. When pages are refused, values are left out from then
 // on, and has_refused() says so until the list is cleared.
@@ -12,6 +12,7 @@
 #define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/kept_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <cstddef>  // size_t
@@ -23,9 +24,12 @@ namespace detail {
 
 // Where a list has its values: of this process alone.
 struct private_pages {
-    static void* reserve(std::size_t bytes) noexcept { return reserve_pages(bytes); }
+    static constexpr std::size_t first_bytes = kept_pages::smallest;
+    static void* reserve(std::size_t bytes) noexcept {
+        return pages_of_requests.take(kept_pages::rounded_up(bytes));
+    }
     static void give_back(void* pages, std::size_t bytes) noexcept {
-        return_reservation(pages, bytes);
+        pages_of_requests.give_back(pages, kept_pages::rounded_up(bytes));
     }
 };
 
@@ -61,7 +65,7 @@ private:
     // The list is whole at every instruction, because a signal handler may jump out of this
     // function.
     ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
+        constexpr std::size_t first_room = Pages::first_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;
         auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
         if (fresh == nullptr) {

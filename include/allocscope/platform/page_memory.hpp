@@ -125,23 +125,6 @@ inline void empty_pages(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// How many bytes of the range are in memory now.
-inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
-    constexpr std::size_t pages_at_once = 512;
-    unsigned char present[pages_at_once];
-    const int saved_errno = errno;
-    std::size_t count = 0;
-    for (std::size_t done = 0; done < bytes; done += pages_at_once * page_bytes) {
-        const std::size_t left = bytes - done;
-        const std::size_t now =
-            left < pages_at_once * page_bytes ? left : pages_at_once * page_bytes;
-        if (::mincore(static_cast<char*>(pages) + done, now, present) != 0) break;
-        for (std::size_t i = 0; i < now / page_bytes; ++i) count += present[i] & 1U;
-    }
-    errno = saved_errno;
-    return count * page_bytes;
-}
-
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END

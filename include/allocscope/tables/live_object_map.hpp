@@ -36,6 +36,7 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/resident_pages.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t, uintptr_t
@@ -248,22 +249,20 @@ private:
         }
     }
 
-    // Pages that were never written are not in memory. They are skipped, because a read would map
-    // them.
     template <class Visit>
     static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
                            Visit&& visit) noexcept {
-        constexpr std::size_t slots_of_page = page_bytes / sizeof(slot);
-        for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
-            if (resident_bytes(leaf + i, page_bytes) == 0) continue;
-            for (std::size_t k = i; k < i + slots_of_page; ++k) {
-                const std::uint64_t record = leaf[k].load(memory_order::relaxed);
+        resident_pages pages{leaf, leaf_slots * sizeof(slot)};
+        while (auto* const first = static_cast<slot*>(pages.next())) {
+            for (slot* at = first; at != first + page_bytes / sizeof(slot); ++at) {
+                const std::uint64_t record = at->load(memory_order::relaxed);
                 if (session_of(record) != session) continue;
+                const auto granule = static_cast<std::size_t>(at - leaf);
                 live_object found;
-                found.address = (region << region_shift) | (k << GranuleShift) |
+                found.address = (region << region_shift) | (granule << GranuleShift) |
                                 ((record >> (half_shift - 4U)) & 16U);
                 found.cohort = cohort_of(record);
-                found.bytes = bytes_of(leaf + k, record);
+                found.bytes = bytes_of(at, record);
                 if (!visit(found)) return false;
             }
         }

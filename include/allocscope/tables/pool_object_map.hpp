@@ -29,6 +29,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/resident_pages.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
 #include <cstddef>  // size_t
@@ -115,17 +116,10 @@ public:
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
         bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return;
-        constexpr std::size_t of_page = page_bytes / sizeof(bucket);
-        constexpr std::size_t of_stretch = of_page * 64;
-        for (std::size_t i = 0; i < bucket_count_; i += of_page) {
-            if (i % of_stretch == 0 &&
-                resident_bytes(buckets + i, of_stretch * sizeof(bucket)) == 0) {
-                i += of_stretch - of_page;
-                continue;
-            }
-            if (resident_bytes(buckets + i, page_bytes) == 0) continue;
-            for (std::size_t b = i; b < i + of_page; ++b) {
-                if (!visit_bucket(buckets[b], session, visit)) return;
+        resident_pages pages{buckets, bucket_count_ * sizeof(bucket)};
+        while (auto* const first = static_cast<bucket*>(pages.next())) {
+            for (bucket* at = first; at != first + page_bytes / sizeof(bucket); ++at) {
+                if (!visit_bucket(*at, session, visit)) return;
             }
         }
     }

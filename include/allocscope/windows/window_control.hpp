@@ -19,6 +19,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/platform/clocks.hpp>
+#include <allocscope/platform/kept_pages.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/thread_fence.hpp>
@@ -149,6 +150,7 @@ inline void begin_window(open_window& window) noexcept {
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
     stay_loaded(reinterpret_cast<std::uintptr_t>(&thread_end));
+    pages_of_requests.begin();
     prepare_for_forks();
     prepare_thread_fence();
 }

@@ -8,16 +8,12 @@
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"
+#include "../../support/single_steps.hpp"
 
 #include <allocscope/allocscope.hpp>
 
-#include <sched.h>       // sched_yield
-#include <signal.h>      // raise
-#include <sys/mman.h>    // mmap
-#include <sys/prctl.h>   // PR_SET_PDEATHSIG
-#include <sys/ptrace.h>  // PTRACE_SINGLESTEP
-#include <sys/wait.h>    // waitpid
-#include <unistd.h>      // fork
+#include <sched.h>   // sched_yield
+#include <signal.h>  // raise
 
 #include <atomic>
 #include <initializer_list>
@@ -29,15 +25,6 @@ namespace {
 
 constexpr std::uint64_t object_bytes = 48;
 constexpr std::uint64_t objects_kept = 3;
-constexpr int cannot_run_here = 77;  // a sandbox may forbid ptrace
-
-// Between the process that stops the thread and the thread that reads.
-struct shared_steps {
-    std::atomic<long> taken{0};
-    std::atomic<long> read{0};
-};
-shared_steps* steps = nullptr;
-
 std::atomic<bool> is_over{false};
 
 struct reader {
@@ -64,7 +51,7 @@ void expect_whole(const allocscope::snapshot& seen) {
 void read_at_each_stop(void* argument) {
     auto& self = *static_cast<reader*>(argument);
     while (!is_over) {
-        if (steps->read == steps->taken) {
+        if (steps->answered == steps->taken) {
             sched_yield();
             continue;
         }
@@ -79,25 +66,24 @@ void read_at_each_stop(void* argument) {
             ALLOCSCOPE_EXPECT_EQUAL(seen.info().uncertain_objects, 1);
             ALLOCSCOPE_EXPECT(seen.info().uncertain_bytes >= object_bytes);
         }
-        steps->read = steps->taken.load();
+        steps->answered = steps->taken.load();
     }
 }
 
-void* made_elsewhere(void*) {
-    return made();
+void* make_two(void* objects) {
+    for (int i = 0; i < 2; ++i) {
+        __asm__ volatile("" : "+r"(i));  // one loop, and one place
+        static_cast<void**>(objects)[i] = made();
+    }
+    return nullptr;
 }
 
-// What is read while this thread makes an object and frees one that it got.
+// What is read while this thread works.
 template <class Work>
 reader read_during(const allocscope::options& wanted, Work work) {
     const allocscope::scope window{"stopped", wanted};
     void* kept[objects_kept];
     for (void*& each : kept) each = made();
-    pthread_t other;
-    void* foreign = nullptr;
-    pthread_create(&other, nullptr, made_elsewhere, nullptr);
-    pthread_join(other, &foreign);
-    ::operator delete(foreign);  // from now on this thread has a place to count such deaths
     for (int i = 0; i < 3; ++i) ::operator delete(made());
     reader looking;
     looking.window = &window;
@@ -115,8 +101,7 @@ reader read_during(const allocscope::options& wanted, Work work) {
 }
 
 int be_stopped() {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return cannot_run_here;
+    if (!let_parent_stop_me()) return cannot_run_here;
     // A birth and a death on the shortest path: from a place that is known, and after an event that
     // has seen what the reader asked.
     const auto pair = [] {
@@ -142,11 +127,12 @@ int be_stopped() {
     }
     const reader saw = read_during({}, [] {
         pthread_t other;
-        void* foreign = nullptr;
-        pthread_create(&other, nullptr, made_elsewhere, nullptr);
-        pthread_join(other, &foreign);
+        void* foreign[2] = {};
+        pthread_create(&other, nullptr, make_two, foreign);
+        pthread_join(other, nullptr);
+        ::operator delete(foreign[0]);  // now this thread has a place to count such deaths
         raise(SIGSTOP);
-        ::operator delete(foreign);
+        ::operator delete(foreign[1]);
         raise(SIGSTOP);
     });
     ALLOCSCOPE_EXPECT(saw.stops > 50);
@@ -154,33 +140,9 @@ int be_stopped() {
     return verdict();
 }
 
-// Takes the thread from one raise(SIGSTOP) to the next, step by step.
-void step_to_next_stop(pid_t thread) {
-    int status = 0;
-    do {
-        ptrace(PTRACE_SINGLESTEP, thread, nullptr, nullptr);
-        if (waitpid(thread, &status, 0) != thread || !WIFSTOPPED(status)) return;
-        ++steps->taken;
-        while (steps->read != steps->taken) sched_yield();
-    } while (WSTOPSIG(status) == SIGTRAP);
-}
-
 }  // namespace
 
 int main() {
     watchdog(120);
-    void* const pages = mmap(nullptr, sizeof(shared_steps), PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    steps = ::new (pages) shared_steps;
-    const pid_t stopped = fork();
-    if (stopped == 0) _exit(be_stopped());
-    int status = 0;
-    while (waitpid(stopped, &status, 0) == stopped && WIFSTOPPED(status)) {
-        step_to_next_stop(stopped);
-        ptrace(PTRACE_CONT, stopped, nullptr, nullptr);
-    }
-    ALLOCSCOPE_EXPECT(WIFEXITED(status));
-    if (WEXITSTATUS(status) == cannot_run_here) return cannot_run_here;
-    ALLOCSCOPE_EXPECT_EQUAL(WEXITSTATUS(status), 0);
-    return verdict();
+    return end_of_stepped(be_stopped);
 }

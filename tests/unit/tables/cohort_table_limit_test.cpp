@@ -60,7 +60,8 @@ mapped_bytes now_mapped() {
 
 // One MiB of addresses is left.
 int fill_the_rest() {
-    const rlimit limit = {200 * mebibyte, 200 * mebibyte};
+    const std::size_t most = now_mapped().all + 64 * mebibyte;
+    const rlimit limit = {most, most};
     if (setrlimit(RLIMIT_AS, &limit) != 0) return 2;
     void* const last = take_addresses(mebibyte);
     if (last == nullptr) return 3;

@@ -26307,7 +26307,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// The `{` of the class whose name stands at `at`, perhaps behind its scopes; 0: it is no definition.
+// The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
     std::size_t first = at;
     while (first > 1 && file.is_at(first - 1, "::")) first -= 2;

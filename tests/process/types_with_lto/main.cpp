@@ -1,4 +1,4 @@
-// Danger: with -flto a function is inlined in one of another file, and its types are looked up there.
+// Danger: with -flto a function is inlined in one of another file; its types are looked up there.
 // not with: asan, tsan
 // They need their own libraries in front of what -flto makes.
 

@@ -21595,7 +21595,8 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    variable,   // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    result      // what the function returns; the name is ""
 };
 
 // What several functions make, if they all make the same.
@@ -21617,6 +21618,7 @@ public:
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
+        if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
@@ -21706,6 +21708,15 @@ private:
         if (!walker.begin()) return false;
         read_values(*unit, walker, into);
         return true;
+    }
+
+    std::uint64_t result_of(std::uint64_t function) {
+        entry_facts facts;
+        for (int links = 0; links < most_links && read(function, facts = {}); ++links) {
+            if (facts.has_type) return facts.type;
+            function = facts.more;
+        }
+        return 0;
     }
 
     static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {
@@ -23287,6 +23298,7 @@ namespace symbolize {
 struct named_type {
     text whole;               // its own name with its template arguments
     text qualified;           // with its scopes; "" if one of these is a function or a template
+    text within;              // these scopes, if `qualified` is ""
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
     std::size_t defaults = 0;  // how many of its last template arguments are the defaults
@@ -23326,7 +23338,10 @@ public:
         text found;
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
-            if (type->qualified.empty()) return {};  // it may be this one
+            if (type->qualified.empty()) {
+                if (may_be_within(type->within, function)) return {};
+                continue;
+            }
             const std::size_t bytes = type->qualified.size() - name.size();
             if (!is_around(type->qualified.substr(0, bytes), function)) continue;
             if (found.empty() || bytes > scope_bytes) {
@@ -23427,14 +23442,20 @@ private:
         return true;
     }
 
+    // A type in a template or a function is meant only there. Some scopes have no names.
+    static bool may_be_within(text scope, text function) noexcept {
+        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
+               is_around(scope, function);
+    }
+
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
-            if (at->qualified == type.qualified && at->whole == type.whole &&
-                at->bytes == type.bytes) {
+            if (at->qualified == type.qualified && at->within == type.within &&
+                at->whole == type.whole && at->bytes == type.bytes) {
                 return nullptr;
             }
             ++looked_at;
@@ -23519,7 +23540,8 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
         named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {
-            if (outer.is_named) type.qualified = qualified;
+            (outer.is_named ? type.qualified : type.within) =
+                outer.is_named ? qualified : outer.name;
             kept = add(memory, own, type);
         }
         if (!is_scope) continue;
@@ -23599,10 +23621,25 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto, the unit of the code is not the unit of the source.
+        // With -flto, the unit of the code is not the unit of the source, and a function of one
+        // source may be inlined in one of another.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+            if (declared != described.unit) {
+                const inlined_calls& calls =
+                    described.inlined_in(memory_, range->value, texts_.scratch());
+                std::uint64_t entry = range->value;
+                std::size_t inner = calls.innermost_at(linked_address);
+                for (; inner != 0; inner = calls[inner - 1].parent) {
+                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                        continue;  // it may be described in any unit
+                    }
+                    entry = calls[inner - 1].entry;
+                    break;
+                }
+                declared = units_->unit_of_entry(described.names->of(entry).unit);
+            }
             const bool is_whole = declared != nullptr && !declared->is_partial;
             if (is_whole) described.unit = unit = declared;
         }
@@ -25439,7 +25476,8 @@ private:
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
-                break;
+                if (!is_at(at + 1, "::")) break;
+                ++at;  // `int box::*`
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
                 is_readable = word == "decltype" && is_at(at + 1, "(") &&
@@ -25990,11 +26028,12 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    const std::size_t name = behind_attributes(at + 1);
+                    std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
                     read_type(name);
+                    while (is_at(name + 1, "::")) name += 2;
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
@@ -26266,9 +26305,11 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// The `{` of the class whose name stands at `at`; 0: it is no definition.
+// The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !file.is_any_at(at - 1, "struct class")) return 0;
+    std::size_t first = at;
+    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
+    if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
         if (file.is_any_at(i, "; ( ) = >")) {
             if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
@@ -26282,7 +26323,9 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open;
     while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
-    return file.text_at(at + 1);
+    ++at;
+    while (file.is_at(at + 1, "::")) at += 2;
+    return file.text_at(at);
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
@@ -26787,27 +26830,41 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
     return is_allocator ? call.scope_first : text{};
 }
 
-// Members that can allocate only characters, whatever was inlined into them.
+// Functions that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
     const bool is_buffer =
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
-    return is_buffer && is_plain ? call.scope_first : text{};
+    text character = is_buffer ? call.scope_first : text{};
+    if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
+        character = call.function_first;
+        if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
+    }
+    const bool is_plain = is_listed(character, "char wchar_t char8_t char16_t char32_t");
+    return is_plain ? character : text{};
 }
 
-// Functions of libstdc++.so that allocate one thing only, by their whole name.
-inline text type_of_compiled_function(text plain) noexcept {
-    if (plain.starts_with("std::filesystem::") &&
-        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
-        return "std::filesystem::path components";
+// What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
+// of their whole name, and the functions without a name that they call.
+inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
+    text start = listed_start(
+        plain,
+        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
+        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+    if (is_nameless_part) {
+        start = listed_start(
+            plain,
+            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
+            "std::error_code::message std::pmr::synchronized_pool_resource:: "
+            "std::pmr::unsynchronized_pool_resource::");
     }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
-    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
-               ? "std::pmr::monotonic_buffer_resource buffer"
-               : text{};
+    if (start.empty()) return {};
+    if (start[5] == 'f') return "std::filesystem::path components";
+    if (start[5] != 'p') return "char";  // the text of an exception or an error
+    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
 // Functions of the C library that allocate characters and nothing else.
@@ -26839,10 +26896,11 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// The element type, for any member of a vector. Such a member may also copy an element that
-// allocates, so the answer can only confirm that of functions further in.
-inline text element_of_vector(const library_call& call) noexcept {
-    const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
+// The element type, for any member of a vector, list or tree. A member of a vector may also copy an
+// element that allocates, so the answer can only confirm that of functions further in.
+inline text element_of_members(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
 }
@@ -27020,7 +27078,7 @@ private:
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
-        if (type.empty()) type = type_of_compiled_function(name.plain);
+        if (type.empty()) type = type_of_compiled_function(name.plain, false);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
         if (type.empty() && has_line) type = type_of_make_call(memory_, call);
         return printed_answer(memory_, type, type_evidence::make_frame);
@@ -27273,7 +27331,8 @@ public:
     }
 
     text described(text name, asked_name wanted) const {
-        if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
+        const bool is_named = !name.empty() || wanted == asked_name::result;
+        if (!is_named || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
@@ -27703,7 +27762,7 @@ public:
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
-        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
+        return named(type.empty() && !shares_place() ? of_pointer() : type);
     }
 
     text written() const {
@@ -27800,19 +27859,24 @@ public:
         return false;
     }
 
-    // The compiler has deduced the type of p in `auto* p = new box{1};`.
-    text of_auto_pointer() const {
-        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        std::size_t before = name;
-        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
-        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
-        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
-            return {};
-        }
-        text type = decayed(spelling_.described(file_.text_at(name), asked_name::variable));
+    // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
+    // is that which the function returns, unless that is a class, which may be a base class.
+    text of_pointer() const {
+        const std::size_t end =
+            expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
+        if (!file_.is_any_at(end, "; [")) return {};
+        std::size_t before = expression_.begin - 1;
+        const bool is_returned = file_.is_at(before, "return");
+        const text name = is_returned ? text{} : file_.text_at(--before);
+        while (file_.is_any_at(before - 1, "* const")) --before;
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        text type = decayed(
+            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
-        return type;
+        const bool is_certain = !is_returned || type.ends_with("*") ||
+                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        return is_certain ? type : text{};
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
@@ -28634,8 +28698,9 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 
 // --- all of them ---
 
-// Completes the answer that the place of the call gave, which may be none.
-inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
+// Completes the answer that the place of the call gave, which may be none. The initialiser of a
+// member gives the frame its line.
+inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
     if (is_standard_header(frame.file)) return;
     const source_outline* file = nullptr;
@@ -28682,6 +28747,7 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     }
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
+        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());
@@ -29289,31 +29355,33 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     arena& memory = names.memory();
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
-    bool was_vector = false;  // the inner frame is a member of std::vector
+    bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
-        if (is_same_function && !was_vector) {
+        if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
             answer = names.alone(frames[at].function, frames[at].line > 0);
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
+        if (outer.call.scope == "_Auto_node") continue;  // of a tree
         text type = type_of_allocator_call(outer.call);
         if (type.empty()) type = type_of_container_call(memory, outer.call);
-        const bool is_vector = type.empty();
-        if (is_vector) type = element_of_vector(outer.call);
+        const bool is_member = type.empty();
+        const bool is_vector = is_member && outer.call.scope == "vector";
+        if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
         if (type.empty()) break;
         type = printed_type(memory, type);
-        if (is_vector && was_vector && !is_same_function && type != answer.name) {
+        if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
             if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
         answer.name = type;
-        was_vector = was_vector || is_vector;
+        was_member = was_member || is_member;
     }
     return answer;
 }
@@ -29340,14 +29408,18 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
-// What the name of the asking frame says. If it has no name, what the name of its caller says, if
-// that is a function such as std::make_unique: then the frame is a part of it.
+// What the name of the asking frame says. If it has no name, it is a part of a function of a
+// library: then what the name of that function says.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
-    if (asking >= frames.size()) return {};
-    const text function = frames[asking].function;
-    if (function.empty() && asking + 1 < frames.size()) {
-        const type_answer answer = names.alone(frames[asking + 1].function, false);
+    std::size_t named = asking;
+    while (named < frames.size() && frames[named].function.empty()) ++named;
+    if (named >= frames.size()) return {};
+    const text function = frames[named].function;
+    if (named != asking) {
+        const text part = type_of_compiled_function(names.of(function).plain, true);
+        if (!part.empty()) return {part, type_evidence::make_frame};
+        const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
@@ -29427,9 +29499,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame that asking_frame() returns.
-inline type_answer name_type(read_names& names, const list<code_frame>& frames,
-                             source_cache& sources, type_knowledge knowledge = {}) {
+// `knowledge` is about the frame that asking_frame() returns. That frame may get the line of the
+// `new`, if the compiler has given its call another one.
+inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
+                             type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
@@ -29450,6 +29523,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    frames[asking].line = frame.line;
     return answer;
 }
 
@@ -30644,8 +30718,15 @@ public:
         if (stack.user_frame < frames.size()) {
             leave_closing_brace(frames, owners, stack.user_frame);
         }
-        keep_frames(stack, frames, owners);
+        snapshot::frame* const kept = keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, coroutine);
+        // The source may have given these frames another line.
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        for (const std::size_t i : told) {
+            if (i >= frames.size()) continue;
+            kept[i].line = frames[i].line;
+            kept[i].column = frames[i].column;
+        }
         if (stack.user_frame < frames.size()) {
             place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);
         }
@@ -30850,23 +30931,17 @@ private:
         stack.homes = last_homes_;
     }
 
-    void keep_frames(named_stack& stack, const list<code_frame>& frames,
-                     const list<const met_address*>& owners) {
+    snapshot::frame* keep_frames(named_stack& stack, const list<code_frame>& frames,
+                                 const list<const met_address*>& owners) {
         auto* kept =
             static_cast<snapshot::frame*>(kept_.allocate(frames.size() * sizeof(snapshot::frame)));
         for (std::size_t i = 0; i < frames.size(); i += owners[i]->frame_count) {
             std::memcpy(kept + i, owners[i]->frames,
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
-        // The source may have given these frames another line.
-        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
-        for (const std::size_t i : told) {
-            if (i >= frames.size()) continue;
-            kept[i].line = frames[i].line;
-            kept[i].column = frames[i].column;
-        }
         stack.frames = kept;
         stack.frame_count = static_cast<std::uint16_t>(frames.size());
+        return kept;
     }
 
     // --- place ---
@@ -30947,7 +31022,7 @@ private:
         return type;
     }
 
-    void find_type(named_stack& stack, const list<code_frame>& frames,
+    void find_type(named_stack& stack, list<code_frame>& frames,
                    const list<const met_address*>& owners, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {

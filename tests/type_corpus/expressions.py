@@ -307,7 +307,15 @@ RARE = [
     (F + "{ keep(new (void (*[2])(int))); }", ["void (*)(int)"]),
     (F + "{ keep(new (long (app::plain::*)(int))); }", ["long (app::plain::*)(int)"]),
     (F + "{ keep(new (long app::plain::*)(nullptr)); }", ["long app::plain::*"]),
+    (F + "{ keep(new long app::plain::*(nullptr)); }", ["long app::plain::*"]),
     (F + "{ keep(new (int*)(nullptr)); }", ["int*"]),
+    (F + "{ auto* c = new std::conditional_t<(sizeof(int) > 2), hidden, int>; keep(c); }",
+     ["hidden"]),
+    ("template <class T> struct of@ { using type = T; }; template <class T> "
+     "typename of@<T>::type* g@() { using made = typename of@<T>::type; return new made[3]; } " +
+     F + "{ keep(g@<long>()); }", ["long"]),
+    (F + "{ std::filesystem::path p = \"/usr\"; p = p / \"share\"; hold(std::move(p)); }",
+     ["std::filesystem::path components"]),
     (F + "{ keep(new (unsigned char)(7)); }", ["unsigned char"]),
     (F + "{ keep(new (app::plain)()); }", ["app::plain"]),
     (F + "{ keep(new (std::pair<int, char>)(1, 'c')); }", ["std::pair<int, char>"]),

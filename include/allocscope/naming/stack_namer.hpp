@@ -77,8 +77,15 @@ public:
         if (stack.user_frame < frames.size()) {
             leave_closing_brace(frames, owners, stack.user_frame);
         }
-        keep_frames(stack, frames, owners);
+        snapshot::frame* const kept = keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, coroutine);
+        // The source may have given these frames another line.
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        for (const std::size_t i : told) {
+            if (i >= frames.size()) continue;
+            kept[i].line = frames[i].line;
+            kept[i].column = frames[i].column;
+        }
         if (stack.user_frame < frames.size()) {
             place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);
         }
@@ -283,23 +290,17 @@ private:
         stack.homes = last_homes_;
     }
 
-    void keep_frames(named_stack& stack, const list<code_frame>& frames,
-                     const list<const met_address*>& owners) {
+    snapshot::frame* keep_frames(named_stack& stack, const list<code_frame>& frames,
+                                 const list<const met_address*>& owners) {
         auto* kept =
             static_cast<snapshot::frame*>(kept_.allocate(frames.size() * sizeof(snapshot::frame)));
         for (std::size_t i = 0; i < frames.size(); i += owners[i]->frame_count) {
             std::memcpy(kept + i, owners[i]->frames,
                         owners[i]->frame_count * sizeof(snapshot::frame));
         }
-        // The source may have given these frames another line.
-        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
-        for (const std::size_t i : told) {
-            if (i >= frames.size()) continue;
-            kept[i].line = frames[i].line;
-            kept[i].column = frames[i].column;
-        }
         stack.frames = kept;
         stack.frame_count = static_cast<std::uint16_t>(frames.size());
+        return kept;
     }
 
     // --- place ---
@@ -380,7 +381,7 @@ private:
         return type;
     }
 
-    void find_type(named_stack& stack, const list<code_frame>& frames,
+    void find_type(named_stack& stack, list<code_frame>& frames,
                    const list<const met_address*>& owners, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {

@@ -106,10 +106,25 @@ public:
         if (unit == nullptr) return nullptr;
         described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
-        // With -flto, the unit of the code is not the unit of the source.
+        // With -flto, the unit of the code is not the unit of the source, and a function of one
+        // source may be inlined in one of another.
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+            if (declared != described.unit) {
+                const inlined_calls& calls =
+                    described.inlined_in(memory_, range->value, texts_.scratch());
+                std::uint64_t entry = range->value;
+                std::size_t inner = calls.innermost_at(linked_address);
+                for (; inner != 0; inner = calls[inner - 1].parent) {
+                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                        continue;  // it may be described in any unit
+                    }
+                    entry = calls[inner - 1].entry;
+                    break;
+                }
+                declared = units_->unit_of_entry(described.names->of(entry).unit);
+            }
             const bool is_whole = declared != nullptr && !declared->is_partial;
             if (is_whole) described.unit = unit = declared;
         }

@@ -42,7 +42,8 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable    // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    variable,   // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    result      // what the function returns; the name is ""
 };
 
 // What several functions make, if they all make the same.
@@ -64,6 +65,7 @@ public:
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
     text of_name(std::uint64_t function, text name, asked_name wanted) {
+        if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
@@ -153,6 +155,15 @@ private:
         if (!walker.begin()) return false;
         read_values(*unit, walker, into);
         return true;
+    }
+
+    std::uint64_t result_of(std::uint64_t function) {
+        entry_facts facts;
+        for (int links = 0; links < most_links && read(function, facts = {}); ++links) {
+            if (facts.has_type) return facts.type;
+            function = facts.more;
+        }
+        return 0;
     }
 
     static bool is_wanted(std::uint16_t tag, asked_name wanted) noexcept {

@@ -40,6 +40,7 @@ namespace symbolize {
 struct named_type {
     text whole;               // its own name with its template arguments
     text qualified;           // with its scopes; "" if one of these is a function or a template
+    text within;              // these scopes, if `qualified` is ""
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
     std::size_t defaults = 0;  // how many of its last template arguments are the defaults
@@ -79,7 +80,10 @@ public:
         text found;
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
-            if (type->qualified.empty()) return {};  // it may be this one
+            if (type->qualified.empty()) {
+                if (may_be_within(type->within, function)) return {};
+                continue;
+            }
             const std::size_t bytes = type->qualified.size() - name.size();
             if (!is_around(type->qualified.substr(0, bytes), function)) continue;
             if (found.empty() || bytes > scope_bytes) {
@@ -180,14 +184,20 @@ private:
         return true;
     }
 
+    // A type in a template or a function is meant only there. Some scopes have no names.
+    static bool may_be_within(text scope, text function) noexcept {
+        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
+               is_around(scope, function);
+    }
+
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
-            if (at->qualified == type.qualified && at->whole == type.whole &&
-                at->bytes == type.bytes) {
+            if (at->qualified == type.qualified && at->within == type.within &&
+                at->whole == type.whole && at->bytes == type.bytes) {
                 return nullptr;
             }
             ++looked_at;
@@ -272,7 +282,8 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
         named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {
-            if (outer.is_named) type.qualified = qualified;
+            (outer.is_named ? type.qualified : type.within) =
+                outer.is_named ? qualified : outer.name;
             kept = add(memory, own, type);
         }
         if (!is_scope) continue;

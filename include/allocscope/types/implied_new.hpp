@@ -158,8 +158,9 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 
 // --- all of them ---
 
-// Completes the answer that the place of the call gave, which may be none.
-inline void add_implied(read_names& names, const code_frame& frame, source_cache& sources,
+// Completes the answer that the place of the call gave, which may be none. The initialiser of a
+// member gives the frame its line.
+inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
                         const type_knowledge& knowledge, type_answer& answer) {
     if (is_standard_header(frame.file)) return;
     const source_outline* file = nullptr;
@@ -206,6 +207,7 @@ inline void add_implied(read_names& names, const code_frame& frame, source_cache
     }
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
+        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());

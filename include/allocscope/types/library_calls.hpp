@@ -79,27 +79,41 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
     return is_allocator ? call.scope_first : text{};
 }
 
-// Members that can allocate only characters, whatever was inlined into them.
+// Functions that can allocate only characters, whatever was inlined into them.
 inline text type_of_character_buffer(const library_call& call) noexcept {
     const bool is_buffer =
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
-    return is_buffer && is_plain ? call.scope_first : text{};
+    text character = is_buffer ? call.scope_first : text{};
+    if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
+        character = call.function_first;
+        if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
+    }
+    const bool is_plain = is_listed(character, "char wchar_t char8_t char16_t char32_t");
+    return is_plain ? character : text{};
 }
 
-// Functions of libstdc++.so that allocate one thing only, by their whole name.
-inline text type_of_compiled_function(text plain) noexcept {
-    if (plain.starts_with("std::filesystem::") &&
-        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
-        return "std::filesystem::path components";
+// What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
+// of their whole name, and the functions without a name that they call.
+inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
+    text start = listed_start(
+        plain,
+        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
+        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+    if (is_nameless_part) {
+        start = listed_start(
+            plain,
+            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
+            "std::error_code::message std::pmr::synchronized_pool_resource:: "
+            "std::pmr::unsynchronized_pool_resource::");
     }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // the text of an exception
-    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
-               ? "std::pmr::monotonic_buffer_resource buffer"
-               : text{};
+    if (start.empty()) return {};
+    if (start[5] == 'f') return "std::filesystem::path components";
+    if (start[5] != 'p') return "char";  // the text of an exception or an error
+    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
 // Functions of the C library that allocate characters and nothing else.
@@ -131,10 +145,11 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     return allocates_node ? call.scope_first : text{};
 }
 
-// The element type, for any member of a vector. Such a member may also copy an element that
-// allocates, so the answer can only confirm that of functions further in.
-inline text element_of_vector(const library_call& call) noexcept {
-    const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
+// The element type, for any member of a vector, list or tree. A member of a vector may also copy an
+// element that allocates, so the answer can only confirm that of functions further in.
+inline text element_of_members(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
 }

@@ -103,9 +103,11 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// The `{` of the class whose name stands at `at`; 0: it is no definition.
+// The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
 inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    if (at == 0 || !file.is_any_at(at - 1, "struct class")) return 0;
+    std::size_t first = at;
+    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
+    if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
         if (file.is_any_at(i, "; ( ) = >")) {
             if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
@@ -119,7 +121,9 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open;
     while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
-    return file.text_at(at + 1);
+    ++at;
+    while (file.is_at(at + 1, "::")) at += 2;
+    return file.text_at(at);
 }
 
 // The brace of the only class of that name in the file; 0: none or several.

@@ -261,11 +261,12 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    const std::size_t name = behind_attributes(at + 1);
+                    std::size_t name = behind_attributes(at + 1);
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
                     read_type(name);
+                    while (is_at(name + 1, "::")) name += 2;
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;

@@ -182,7 +182,8 @@ private:
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
-                break;
+                if (!is_at(at + 1, "::")) break;
+                ++at;  // `int box::*`
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
                 is_readable = word == "decltype" && is_at(at + 1, "(") &&

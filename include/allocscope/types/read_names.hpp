@@ -159,7 +159,7 @@ private:
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
         type = type_of_character_buffer(call);
-        if (type.empty()) type = type_of_compiled_function(name.plain);
+        if (type.empty()) type = type_of_compiled_function(name.plain, false);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
         if (type.empty() && has_line) type = type_of_make_call(memory_, call);
         return printed_answer(memory_, type, type_evidence::make_frame);

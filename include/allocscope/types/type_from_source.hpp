@@ -58,7 +58,7 @@ public:
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
-        return named(type.empty() && !shares_place() ? of_auto_pointer() : type);
+        return named(type.empty() && !shares_place() ? of_pointer() : type);
     }
 
     text written() const {
@@ -155,19 +155,24 @@ public:
         return false;
     }
 
-    // The compiler has deduced the type of p in `auto* p = new box{1};`.
-    text of_auto_pointer() const {
-        const std::size_t name = expression_.begin > 3 ? expression_.begin - 2 : 0;
-        std::size_t before = name;
-        while (before > 0 && file_.is_any_at(before - 1, "* const")) --before;
-        const bool is_auto = before > 0 && file_.is_at(before - 1, "auto");
-        if (!is_auto || !file_.is_at(name + 1, "=") || !file_.is_at(expression_.last + 1, ";")) {
-            return {};
-        }
-        text type = decayed(spelling_.described(file_.text_at(name), asked_name::variable));
+    // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
+    // is that which the function returns, unless that is a class, which may be a base class.
+    text of_pointer() const {
+        const std::size_t end =
+            expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
+        if (!file_.is_any_at(end, "; [")) return {};
+        std::size_t before = expression_.begin - 1;
+        const bool is_returned = file_.is_at(before, "return");
+        const text name = is_returned ? text{} : file_.text_at(--before);
+        while (file_.is_any_at(before - 1, "* const")) --before;
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        text type = decayed(
+            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
-        return type;
+        const bool is_certain = !is_returned || type.ends_with("*") ||
+                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        return is_certain ? type : text{};
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class

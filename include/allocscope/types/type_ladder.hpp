@@ -96,31 +96,33 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     arena& memory = names.memory();
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
-    bool was_vector = false;  // the inner frame is a member of std::vector
+    bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
-        if (is_same_function && !was_vector) {
+        if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
             answer = names.alone(frames[at].function, frames[at].line > 0);
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
+        if (outer.call.scope == "_Auto_node") continue;  // of a tree
         text type = type_of_allocator_call(outer.call);
         if (type.empty()) type = type_of_container_call(memory, outer.call);
-        const bool is_vector = type.empty();
-        if (is_vector) type = element_of_vector(outer.call);
+        const bool is_member = type.empty();
+        const bool is_vector = is_member && outer.call.scope == "vector";
+        if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
         if (type.empty()) break;
         type = printed_type(memory, type);
-        if (is_vector && was_vector && !is_same_function && type != answer.name) {
+        if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
             if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
         answer.name = type;
-        was_vector = was_vector || is_vector;
+        was_member = was_member || is_member;
     }
     return answer;
 }
@@ -147,14 +149,18 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
-// What the name of the asking frame says. If it has no name, what the name of its caller says, if
-// that is a function such as std::make_unique: then the frame is a part of it.
+// What the name of the asking frame says. If it has no name, it is a part of a function of a
+// library: then what the name of that function says.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
-    if (asking >= frames.size()) return {};
-    const text function = frames[asking].function;
-    if (function.empty() && asking + 1 < frames.size()) {
-        const type_answer answer = names.alone(frames[asking + 1].function, false);
+    std::size_t named = asking;
+    while (named < frames.size() && frames[named].function.empty()) ++named;
+    if (named >= frames.size()) return {};
+    const text function = frames[named].function;
+    if (named != asking) {
+        const text part = type_of_compiled_function(names.of(function).plain, true);
+        if (!part.empty()) return {part, type_evidence::make_frame};
+        const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
@@ -234,9 +240,10 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame that asking_frame() returns.
-inline type_answer name_type(read_names& names, const list<code_frame>& frames,
-                             source_cache& sources, type_knowledge knowledge = {}) {
+// `knowledge` is about the frame that asking_frame() returns. That frame may get the line of the
+// `new`, if the compiler has given its call another one.
+inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
+                             type_knowledge knowledge = {}) {
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
@@ -257,6 +264,7 @@ inline type_answer name_type(read_names& names, const list<code_frame>& frames,
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    frames[asking].line = frame.line;
     return answer;
 }
 

@@ -138,7 +138,8 @@ public:
     }
 
     text described(text name, asked_name wanted) const {
-        if (name.empty() || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
+        const bool is_named = !name.empty() || wanted == asked_name::result;
+        if (!is_named || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 

@@ -57,9 +57,46 @@ __attribute__((noinline)) std::unique_ptr<twice> ambiguous(std::unique_ptr<other
     return std::unique_ptr<twice>{new twice};
 }
 
+// A name that another function, or a template, has for another type means nothing here.
+struct entry {
+    long numbers[3] = {};
+};
+
+__attribute__((noinline)) std::unique_ptr<entry> entry_by_hand() {
+    return std::unique_ptr<entry>{new entry};
+}
+
 }  // namespace shop
 
+namespace other {
+
+template <class T>
+struct tree {
+    struct entry {
+        T numbers[2] = {};
+    };
+    __attribute__((noinline)) static std::unique_ptr<entry> make() {
+        return std::make_unique<entry>();
+    }
+};
+
+}  // namespace other
+
+__attribute__((noinline)) std::unique_ptr<long> with_local_entry() {
+    struct entry {
+        long number = 7;
+    };
+    const entry local;
+    return std::make_unique<long>(local.number);
+}
+
 namespace {
+
+struct owner {
+    long number = 3;
+    shop::node* node = new shop::node;  // at this line, whatever the compiler says
+};
+constexpr int line_of_initialiser = __LINE__ - 2;
 
 std::uint64_t objects_of(const allocscope::snapshot& seen, const char* type) {
     std::uint64_t objects = 0;
@@ -80,10 +117,22 @@ int main() {
     const std::unique_ptr<shop::twice> d = shop::ambiguous(c);
     const auto e = shop::session_by_hand();
     const auto f = shop::session_by_function();
+    const auto g = shop::entry_by_hand();
+    const auto h = other::tree<long>::make();
+    const auto i = with_local_entry();
     const allocscope::snapshot seen = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::twice"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::session"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::entry"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::tree<long>::entry"), 1);
+    const allocscope::scope another{"initialiser"};
+    const owner owning;
+    for (const allocscope::snapshot::row& row : another.stats()) {
+        ALLOCSCOPE_EXPECT_EQUAL(row.line, line_of_initialiser);
+        ALLOCSCOPE_EXPECT(std::strcmp(row.type, "shop::node") == 0);
+    }
+    delete owning.node;
     return verdict();
 }

@@ -22,7 +22,7 @@ struct library_frame {
     const char* header;
 };
 
-std::string type_of_frames(arena& memory, const list<code_frame>& frames) {
+std::string type_of_frames(arena& memory, list<code_frame>& frames) {
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
     const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});

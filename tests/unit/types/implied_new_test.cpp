@@ -49,6 +49,25 @@ std::string type_at_mark(const std::string& source, const char* function = "main
 
 }  // namespace
 
+TEST_CASE("implied_new: the initialiser of a member has a line of its own") {
+    const allocscope_test::marked_source marked{
+        "struct outer { struct pool; };\nstruct outer::@pool {\n    long n;\n    part* p = new "
+        "part;\n};"};
+    arena memory;
+    code_frame frame;
+    frame.function = "outer::pool::pool()";
+    frame.file = marked.path().c_str();
+    frame.line = marked.line();
+    frame.column = marked.column();
+    list<code_frame> frames{memory};
+    frames.push_back(frame);
+    source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    CHECK(answer.name == "part");
+    CHECK(frames[0].line == 4);
+}
+
 TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ makes") {
     const auto seen = [](const std::string& body) {
         return type_at_mark("struct @pool {" + body + "};", "app::pool::pool()");

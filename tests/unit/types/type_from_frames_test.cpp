@@ -293,5 +293,58 @@ TEST_CASE("type_from_frames: a vector that copies its elements does not name the
     CHECK(type_from_frames(frames_of({allocate, element, other, "main"})).name == "?");
 }
 
-#undef ALLOCSCOPE_STRING
-#undef ALLOCSCOPE_LOCK
+TEST_CASE("type_from_frames: what libstdc++.so's functions without a name allocate") {
+    const auto seen = [](const std::vector<const char*>& functions) {
+        return type_from_frames(frames_of(functions, 0)).name;
+    };
+    const char* join = "std::filesystem::__cxx11::path::operator/=(std::filesystem::path const&)";
+    CHECK(seen({"", join, "main"}) == "std::filesystem::path components");
+    CHECK(seen({"", "", join, "main"}) == "std::filesystem::path components");
+    CHECK(seen({"", "std::filesystem::__cxx11::path::_M_append(std::string_view)", "main"}) ==
+          "std::filesystem::path components");
+    CHECK(seen({"", "std::error_code::message() const", "main"}) == "char");
+    CHECK(seen({"", "std::pmr::synchronized_pool_resource::do_allocate(unsigned long)", "main"}) ==
+          "std::pmr pool buffer");
+    CHECK(seen({"", "std::pmr::unsynchronized_pool_resource::release()", "main"}) ==
+          "std::pmr pool buffer");
+    CHECK(seen({"", "std::filesystem::__cxx11::path::parent_path() const", "main"}) == "?");
+    CHECK(seen({join, "main"}) == "?");
+    CHECK(seen({"", "app::path::operator=(app::path const&)", "main"}) == "?");
+    CHECK(seen({"", ""}) == "?");
+}
+
+TEST_CASE("type_from_frames: texts that compiled functions of a library make") {
+    const auto seen = [](const char* function) {
+        return type_from_frames(frames_of({function, "main"}, 0)).name;
+    };
+    CHECK(seen("std::operator+<char, std::char_traits<char>, std::allocator<char> >(char const*, "
+               "std::string const&)") == "char");
+    CHECK(seen("std::operator+<app::part>(app::part const&, int)") == "?");
+    CHECK(seen("std::runtime_error::runtime_error(std::string const&)") == "char");
+    CHECK(seen(ALLOCSCOPE_STRING "* std::__do_uninit_copy<" ALLOCSCOPE_STRING
+                                 " const*, " ALLOCSCOPE_STRING "*>(" ALLOCSCOPE_STRING
+                                 " const*)") == "char");
+    CHECK(seen("app::part* std::__do_uninit_copy<app::part const*, app::part*>()") == "?");
+}
+
+TEST_CASE("type_from_frames: the outer members of a container of nodes are right, if folded") {
+    const std::vector<const char*> tree = {
+        "std::__new_allocator<std::_Rb_tree_node<app::part> >::allocate(unsigned long)",
+        "std::_Rb_tree<int, app::part, std::less<int>, std::allocator<app::part> >::_M_get_node()",
+        "std::_Rb_tree<long, app::other, std::less<long>, std::allocator<app::other> >::"
+        "_Auto_node::_Auto_node<int>(int&&)",
+        "std::_Rb_tree<long, app::other, std::less<long>, std::allocator<app::other> >::"
+        "_M_emplace_unique<int>(int&&)",
+        "main"};
+    CHECK(type_from_frames(frames_of(tree)).name == "app::other");
+    // A function without a line may hide inlined calls.
+    std::vector<code_frame> bare = frames_of(tree);
+    bare[3].line = 0;
+    CHECK(type_from_frames(bare).name == "app::part");
+    const std::vector<const char*> list = {
+        "std::__new_allocator<std::_List_node<int> >::allocate(unsigned long)",
+        "std::list<int, std::allocator<int> >::_M_create_node<int>(int&&)",
+        "std::list<long, std::allocator<long> >::assign(long const*)",
+        "std::list<long, std::allocator<long> >::assign(std::initializer_list<long>)", "main"};
+    CHECK(type_from_frames(frames_of(list)).name == "long");
+}

@@ -551,3 +551,30 @@ TEST_CASE("type_from_source: each of many expressions is found by its line") {
     REQUIRE(outer != nullptr);
     CHECK(outline->tokens()[outer->type_begin].spelling() == "group");
 }
+
+TEST_CASE("type_from_source: a `new` that is returned is what the function returns") {
+    static const char* result = "";
+    const auto seen = [](const char* returned, const std::string& source, const char* function) {
+        result = returned;
+        const allocscope_test::marked_source marked{source};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.meaning = [](void*, allocscope::plain::text,
+                               allocscope::symbolize::asked_name wanted, arena&) {
+            const bool is_result = wanted == allocscope::symbolize::asked_name::result;
+            return allocscope::plain::text{is_result ? result : ""};
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    const char* made = "void f() { return @new decltype(g())[3]; }";
+    CHECK(seen("unsigned char*", made, "f()") == "unsigned char");
+    CHECK(seen("app::part**", made, "f()") == "app::part*");
+    CHECK(seen("app::part*", made, "f()") == "?");  // it may be a base class
+    CHECK(seen("unsigned char", made, "f()") == "?");
+    CHECK(seen("int*", "void f() { keep(@new decltype(g())[3]); }", "f()") == "?");
+}
+
+TEST_CASE("type_from_source: a pointer to a member") {
+    CHECK(type_at_mark("struct box { int x; };\nauto* p = @new int box::*(&box::x);", "main") ==
+          "int box::*");
+    CHECK(type_at_mark("struct box { int x; };\nauto* p = @new int;", "main") == "int");
+}

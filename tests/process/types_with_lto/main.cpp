@@ -1,0 +1,24 @@
+// Danger: with -flto a function is inlined in one of another file; its types are looked up there.
+// not with: asan, tsan
+// They need their own libraries in front of what -flto makes.
+
+#include "../../support/process_test.hpp"
+#include "parts.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstring>
+
+using namespace allocscope_test;
+
+int main() {
+    watchdog();
+    const allocscope::scope window{"types"};
+    const auto made = shop::make_part();
+    for (const allocscope::snapshot::row& row : window.stats()) {
+        ALLOCSCOPE_EXPECT(std::strcmp(row.type, "shop::part") == 0);
+        return verdict();
+    }
+    ALLOCSCOPE_EXPECT(false);
+    return verdict();
+}

@@ -1,0 +1,16 @@
+#ifndef ALLOCSCOPE_TESTS_PROCESS_TYPES_WITH_LTO_PARTS_HPP
+#define ALLOCSCOPE_TESTS_PROCESS_TYPES_WITH_LTO_PARTS_HPP
+
+#include <memory>
+
+namespace shop {
+
+struct part;
+struct deleter {
+    void operator()(part* made) const noexcept;
+};
+std::unique_ptr<part, deleter> make_part();
+
+}  // namespace shop
+
+#endif  // ALLOCSCOPE_TESTS_PROCESS_TYPES_WITH_LTO_PARTS_HPP

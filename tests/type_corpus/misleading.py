@@ -370,7 +370,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 48), ("-O2", "-g1", 71), ("-O0", "-g", 28), ("-O2", "-g", 33))
+        limits = (("-O0", "-g1", 48), ("-O2", "-g1", 71), ("-O0", "-g", 29), ("-O2", "-g", 34))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

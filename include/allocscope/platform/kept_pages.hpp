@@ -42,7 +42,7 @@ public:
     // Pages with undefined contents; null when the kernel refuses.
     void* take(std::size_t bytes) noexcept {
         for (std::size_t i = 0; i < slot_count; ++i) {
-            if (slot_bytes[i] != bytes) continue;
+            if (bytes_of(i) != bytes) continue;
             void* const kept = slots_[i].exchange(nullptr, memory_order::acquire);
             if (kept == nullptr) continue;
             if (!is_mapping_refused()) return kept;
@@ -55,7 +55,7 @@ public:
     void give_back(void* pages, std::size_t bytes) noexcept {
         for (std::size_t i = 0; i < slot_count && keeps_.load(memory_order::relaxed); ++i) {
             void* none = nullptr;
-            if (slot_bytes[i] == bytes &&
+            if (bytes_of(i) == bytes &&
                 slots_[i].compare_exchange_strong(none, pages, memory_order::release)) {
                 return;
             }
@@ -64,9 +64,12 @@ public:
     }
 
 private:
-    static constexpr std::size_t slot_bytes[] = {smallest,     smallest,     smallest,
-                                                 2 * smallest, 2 * smallest, largest};
-    static constexpr std::size_t slot_count = sizeof(slot_bytes) / sizeof(slot_bytes[0]);
+    // Three of the smallest, two of the next, one of the largest. A table of constants would be one
+    // for the whole process, and no library with it could be unloaded.
+    static constexpr std::size_t slot_count = 6;
+    static constexpr std::size_t bytes_of(std::size_t slot) noexcept {
+        return slot < 3 ? smallest : slot < 5 ? 2 * smallest : largest;
+    }
 
     atomic<void*> slots_[slot_count]{};
     atomic<bool> keeps_{false};

@@ -111,8 +111,8 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
             "std::pmr::unsynchronized_pool_resource::");
     }
     if (start.empty()) return {};
-    if (start[5] == 'f') return "std::filesystem::path components";
-    if (start[5] != 'p') return "char";  // the text of an exception or an error
+    if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
+    if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 

@@ -55,7 +55,7 @@ void make_mappings(int count) {
 }
 
 constexpr int most_recording = 8;
-constexpr int most_with_names = 10;  // a report keeps the names that it has found
+constexpr int most_with_names = 16;  // a report keeps the names that it has found, and some pages
 constexpr int blocks = 1000;
 
 }  // namespace

@@ -2,6 +2,7 @@
 // not with: asan, tsan
 // They need their own libraries in front of what -flto makes.
 
+#include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"
 #include "parts.hpp"
 
@@ -15,6 +16,7 @@ int main() {
     watchdog();
     const allocscope::scope window{"types"};
     const auto made = shop::make_part();
+    opaque(made.get());  // clang++ would leave out the object
     for (const allocscope::snapshot::row& row : window.stats()) {
         ALLOCSCOPE_EXPECT(std::strcmp(row.type, "shop::part") == 0);
         return verdict();

@@ -1,6 +1,7 @@
 // Danger: with -flto a function is inlined in one of another file; its types are looked up there.
-// not with: asan, tsan
-// They need their own libraries in front of what -flto makes.
+// not with: asan, tsan, noframe
+// The sanitizers need their own libraries in front of what -flto makes; lld, which links noframe,
+// cannot read what g++ -flto makes.
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

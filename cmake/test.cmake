@@ -20,7 +20,7 @@
 # build/<flavour>/build.log.
 cmake_minimum_required(VERSION 3.25)
 
-set(flavours dev clang noframe asan tsan single)
+set(flavours dev clang noframe asan tsan)
 set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libbenchmark-dev
     nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
     iso-codes valgrind python3 binutils dwz llvm-14 libclang-rt-14-dev pkg-config libgtest-dev

@@ -3542,6 +3542,7 @@ constexpr std::uint16_t at_abstract_origin = 0x31;
 constexpr std::uint16_t at_artificial = 0x34;
 constexpr std::uint16_t at_decl_file = 0x3a;
 constexpr std::uint16_t at_decl_line = 0x3b;
+constexpr std::uint16_t at_declaration = 0x3c;
 constexpr std::uint16_t at_specification = 0x47;
 constexpr std::uint16_t at_type = 0x49;
 constexpr std::uint16_t at_ranges = 0x55;
@@ -21424,6 +21425,18 @@ public:
 
     entry_name of(std::uint64_t entry) { return of(entry, 0); }
 
+    // Whether an entry only declares a function, with a name that does not say which one: that of
+    // a C function, or one that the source gives the linker. The function may be any other.
+    bool may_be_alias(std::uint64_t entry) {
+        const debug_unit* unit = units_.unit_of_entry(entry);
+        if (unit == nullptr) return true;
+        const facts found = read_facts(*unit, entry);
+        if (!found.is_declaration || text{found.linkage}.starts_with("_Z")) return false;
+        const std::size_t around = enclosing(*unit, entry);  // a class, if it is a member
+        return around == 0 || read_facts(*unit, unit->scopes[around - 1].begin).tag ==
+                                  detail::dwarf::tag_namespace;
+    }
+
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
         entry &= ~detail::dwarf_in_supplement;
@@ -21451,6 +21464,7 @@ private:
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
         bool is_implicit = false;
+        bool is_declaration = false;
     };
 
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
@@ -21475,6 +21489,9 @@ private:
                     break;
                 case detail::dwarf::at_decl_line:
                     found.line = value.number;
+                    break;
+                case detail::dwarf::at_declaration:
+                    found.is_declaration = true;
                     break;
                 case detail::dwarf::at_abstract_origin:
                 case detail::dwarf::at_specification:
@@ -22160,7 +22177,8 @@ public:
         if (called_before(return_address) != inner.range->low) return 0;
         const std::uint64_t meant = sites_of(from).called_before(return_address);
         if (meant == 0 || meant == inner.range->value) return 0;
-        return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
+        const bool is_folded = is_other(names_.of(meant), names_.of(inner.range->value));
+        return is_folded && !names_.may_be_alias(meant) ? meant : 0;
     }
 
     // The entry of the function whose code is at an address; 0: not known.

@@ -61,6 +61,7 @@ constexpr std::uint16_t at_abstract_origin = 0x31;
 constexpr std::uint16_t at_artificial = 0x34;
 constexpr std::uint16_t at_decl_file = 0x3a;
 constexpr std::uint16_t at_decl_line = 0x3b;
+constexpr std::uint16_t at_declaration = 0x3c;
 constexpr std::uint16_t at_specification = 0x47;
 constexpr std::uint16_t at_type = 0x49;
 constexpr std::uint16_t at_ranges = 0x55;

@@ -70,6 +70,18 @@ public:
 
     entry_name of(std::uint64_t entry) { return of(entry, 0); }
 
+    // Whether an entry only declares a function, with a name that does not say which one: that of
+    // a C function, or one that the source gives the linker. The function may be any other.
+    bool may_be_alias(std::uint64_t entry) {
+        const debug_unit* unit = units_.unit_of_entry(entry);
+        if (unit == nullptr) return true;
+        const facts found = read_facts(*unit, entry);
+        if (!found.is_declaration || text{found.linkage}.starts_with("_Z")) return false;
+        const std::size_t around = enclosing(*unit, entry);  // a class, if it is a member
+        return around == 0 || read_facts(*unit, unit->scopes[around - 1].begin).tag ==
+                                  detail::dwarf::tag_namespace;
+    }
+
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
         entry &= ~detail::dwarf_in_supplement;
@@ -97,6 +109,7 @@ private:
         std::uint64_t line = 0;
         std::uint16_t tag = 0;
         bool is_implicit = false;
+        bool is_declaration = false;
     };
 
     static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
@@ -121,6 +134,9 @@ private:
                     break;
                 case detail::dwarf::at_decl_line:
                     found.line = value.number;
+                    break;
+                case detail::dwarf::at_declaration:
+                    found.is_declaration = true;
                     break;
                 case detail::dwarf::at_abstract_origin:
                 case detail::dwarf::at_specification:

@@ -14,7 +14,9 @@
 //
 // On a stack, the next inner address lies in make_a. If the machine code calls make_a, and the
 // debug information of the caller says that it calls make_b, the call means make_b. If the machine
-// code calls a third function, that one ended with a jump to make_a: then nothing is known.
+// code calls a third function, that one ended with a jump to make_a: then nothing is known. A call
+// of a function that is only declared may also reach make_a under another name: by an alias, an asm
+// label, or the linker's --wrap.
 
 #ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
 #define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
@@ -59,7 +61,8 @@ public:
         if (called_before(return_address) != inner.range->low) return 0;
         const std::uint64_t meant = sites_of(from).called_before(return_address);
         if (meant == 0 || meant == inner.range->value) return 0;
-        return is_other(names_.of(meant), names_.of(inner.range->value)) ? meant : 0;
+        const bool is_folded = is_other(names_.of(meant), names_.of(inner.range->value));
+        return is_folded && !names_.may_be_alias(meant) ? meant : 0;
     }
 
     // The entry of the function whose code is at an address; 0: not known.

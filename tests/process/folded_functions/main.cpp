@@ -1,5 +1,6 @@
 // Danger: g++ -O2 makes functions with equal code one. What each of them allocated would be in the
-// row of the one that was kept, with its type.
+// row of the one that was kept, with its type. A function that is called by another name is none of
+// these.
 // not with: tsan (it sees nothing where there is one thread)
 
 #include "../../support/process_test.hpp"
@@ -13,6 +14,16 @@
 #include <string>
 
 using namespace allocscope_test;
+
+// In other_names.cpp, where they have other names.
+extern "C" {
+int* second_name_of_first();
+int* named_by_label() asm("label_of_second");
+int* name_for_the_linker();
+}
+extern const int line_of_first;
+extern const int line_of_second;
+extern const int line_of_third;
 
 namespace {
 
@@ -133,6 +144,9 @@ int main() {
     for (int i = 0; i < 5; ++i) grown_dog();
     for (int i = 0; i < 3; ++i) first_text();
     for (int i = 0; i < 4; ++i) second_text();
+    for (int i = 0; i < 2; ++i) keep(second_name_of_first());
+    for (int i = 0; i < 3; ++i) keep(named_by_label());
+    for (int i = 0; i < 4; ++i) keep(name_for_the_linker());
     const allocscope::snapshot alive = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat, "cat"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat + 3, "dog"), 3);
@@ -145,6 +159,9 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_grown, "dog"), 5);
     ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text), 3);
     ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text + 3), 4);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_first, "int"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_second, "int"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_third, "int"), 4);
 
     // All names are known from the first time.
     const std::size_t named = allocscope::detail::names_of_process->stack_count();

@@ -2382,6 +2382,18 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+namespace detail {
+
+// Tests are often compiled without optimisation. What a library's template allocates is then more
+// than 24 calls away from the test.
+inline options options_of_checks() noexcept {
+    options wanted;
+    wanted.stack_frames = 64;
+    return wanted;
+}
+
+}  // namespace detail
+
 struct leak_options {
     detail::typed_number objects = 0;  // how many may stay alive besides the expected ones
     // How many must stay alive. It is for known leaks: the check then notices when they are gone.
@@ -2398,8 +2410,9 @@ struct leak_options {
     // allocscope or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;  // passed to is_expected
-    options window = {};                     // whose allocations, and how deep the stacks are
-    detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
+    // Whose allocations, and how deep the stacks are: up to 64 frames.
+    options window = detail::options_of_checks();
+    detail::typed_number warm_up_runs = 1;  // repeat(): runs before the first that counts
     // For the adapters of test frameworks: every test is judged as only_repeated_leaks() says.
     bool only_repeated_leaks = false;
 };
@@ -2813,7 +2826,7 @@ enum class sweep_step { go_on, was_last, gave_up };
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data* sweep, Work& work,
                                                  std::uint64_t nth, const sweep_options& wanted) {
-    options window_options;
+    options window_options = options_of_checks();
     window_options.from = wanted.from;
     const scope window{wanted.name, window_options};
     char what[256] = {};
@@ -20224,8 +20237,6 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cxxabi.h>
-
 // default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
 #ifndef ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
@@ -20833,16 +20844,41 @@ private:
             return copy_until(to, at_ + anonymous_namespace.size());
         }
         if (depth > 0 && to.out.empty() && small_value(to)) return;
-        // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);
+        if (leave_function(to, behind)) return;
+        // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
                           (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
         to.write_space();
-        const bool is_main = to.out.view() == "main" && is_next("()::");
-        const list<text> parameters = parts(')', depth);
-        if (is_main) return;  // main::local, without the parameters of main
-        write_list(to.out, '(', parameters, ')');
-        if (!is_next("::")) to.has_declarator = true;
+        write_list(to.out, '(', parts(')', depth), ')');
+        to.has_declarator = true;
+    }
+
+    // A class in a function is app::run::local, without the parameters of the function, which end
+    // at `behind`, and its result; one in a lambda is main::{lambda}::local. Returns false if this
+    // is no such function.
+    bool leave_function(written& to, std::size_t behind) {
+        const text name = to.out.view().substr(to.name_begin);
+        if (behind == no_position || name.empty() || name == "decltype") return false;
+        text rest = type_.substr(behind);
+        for (;;) {
+            while (rest.starts_with(" ")) rest.remove_prefix(1);
+            const text qualifier = listed_start(rest, "const volatile noexcept && &");
+            if (qualifier.empty()) break;
+            rest.remove_prefix(qualifier.size());
+        }
+        if (!rest.starts_with("::")) return false;
+        constexpr text call = "{lambda}::operator()";
+        std::size_t end = name.find(call);
+        end = end == no_position ? name.size() : end + text{"{lambda}"}.size();
+        const text function = copy_of(memory_, name.substr(0, end));
+        to.out.cut(0);
+        to.out << function;
+        to.name_begin = 0;
+        to.space_before = false;
+        to.is_const = false;  // that of the result
+        at_ = type_.size() - rest.size();
+        return true;
     }
 
     void braces(written& to, int depth) {
@@ -20982,6 +21018,13 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
 // shorten_paths.hpp - removes the directory that all files share from their names.
 
 #ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
@@ -21059,6 +21102,14 @@ inline void shorten_paths(arena& memory, list<text>& paths) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cxxabi.h>
 
 // book_texts.hpp - the texts that rows point to; equal texts are kept once.
 
@@ -27632,6 +27683,8 @@ private:
     // The name with the scopes in which it is found. "" if a base class may have another type with
     // that name.
     text qualified(text word) const {
+        const text local = in_function(word);
+        if (!local.empty()) return local;
         const name_declaration* const nearest = declaration_around(word);
         const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
         if (first == "namespace") return path_behind(nearest->at + 3);
@@ -27647,6 +27700,22 @@ private:
             return {};
         }
         return whole.empty() ? word : whole;
+    }
+
+    // The class `local` that the function app::run itself declares is app::run::local. "" if no
+    // function does, or another one: one around a lambda or a class.
+    text in_function(text word) const {
+        const local_name found = find_local_name(file_, place_, word);
+        if (found.what != local_name::kind::other || !found.is_of_function) return {};
+        if (name_.last().name == "operator()") return {};
+        for (std::size_t at = place_; at > found.block; --at) {
+            if (file_.is_at(at, "}")) {
+                at = file_.partner(at);
+            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
+                return {};
+            }
+        }
+        return joined(memory_, name_.whole, "::", word);
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
@@ -30137,6 +30206,13 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
 // library_files.hpp - which source files are other people's code, judged by their folders.
 
 #ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
@@ -30207,6 +30283,12 @@ inline text own_folder_of(arena& memory, text file_of_main) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // known_frames.hpp - what the names of functions and files say about a frame, found only once.
 
@@ -38034,7 +38116,7 @@ public:
 
 private:
     static options of_this_thread() noexcept {
-        options wanted;
+        options wanted = options_of_checks();
         wanted.from = threads::current;
         return wanted;
     }
@@ -44791,6 +44873,38 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
+// cut_stacks.hpp - counts the rows at lines of libraries whose stacks were cut.
+
+#ifndef ALLOCSCOPE_REPORT_CUT_STACKS_HPP
+#define ALLOCSCOPE_REPORT_CUT_STACKS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack that ends at code without a line may be complete: main() and threads are called by such.
+inline bool is_cut_in_library(arena& scratch, const snapshot::row& row, std::size_t most_frames) {
+    if (row.line == 0 || row.user_frame >= row.frame_count) return false;
+    std::size_t calls = 0;
+    for (std::size_t i = 0; i < row.frame_count; ++i) calls += row.frames[i].is_inlined ? 0U : 1U;
+    if (calls < most_frames || row.frames[row.frame_count - 1].line == 0) return false;
+    return symbolize::is_library_file(scratch, row.frames[row.user_frame].file, {});
+}
+
+inline std::size_t rows_cut_in_libraries(arena& scratch, const snapshot& rows) {
+    std::size_t count = 0;
+    for (const snapshot::row& row : rows) {
+        count += is_cut_in_library(scratch, row, rows.info().stack_frames) ? 1U : 0U;
+    }
+    return count;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_CUT_STACKS_HPP
+
 // number_units.hpp - numbers for people to read: bytes, durations, shares.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
@@ -45245,6 +45359,20 @@ inline void write_ages(text_out& out, const snapshot::window_info& info, const t
     out << '\n';
 }
 
+// How to get rows at the user's own lines, where too few frames were recorded.
+inline void write_cut_stacks(text_out& out, const snapshot& rows, const text_form& form) {
+    const std::size_t count = rows_cut_in_libraries(form.parts, rows);
+    if (count == 0) return;
+    text_out sentence{form.parts};
+    sentence << "  cut short: ";
+    write_count(sentence, count, "row is at a line", "rows are at lines");
+    sentence << " of libraries, because " << (count == 1 ? "its stack has" : "their stacks have")
+             << " more than ";
+    write_count(sentence, rows.info().stack_frames, "frame", "frames");
+    sentence << "; --frames or options::stack_frames records up to 128";
+    form.write_sentence(out, sentence.view());
+}
+
 inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
     write_title(out, info, form);
@@ -45288,6 +45416,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
         write_printable(sentence, info.losses[i].reason);
         form.write_sentence(out, sentence.view());
     }
+    write_cut_stacks(out, rows, form);
 }
 
 }  // namespace detail

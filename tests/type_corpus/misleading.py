@@ -104,7 +104,7 @@ LINES = [
     ("F { static VEC v; v.reserve(8); keep(&v); }", ["int"]),
     ("F { using hid = int; static std::vector<hid> v; v.reserve(8); keep(&v); }", ["hid", "int"]),
     ("F { struct hid { char c[77]; }; static std::vector<hid> v; v.reserve(8); "
-     "keep(&v); }", ["f@()::hid", "hid"]),
+     "keep(&v); }", ["f@::hid", "hid"]),
     ("F { keep(mkp<hid>::make()); }", ["hid*"]),
     ("F { keep(mkp<pl>::make()); }", ["pl*"]),
     ("F { keep(mk<hid>::make()); keep(mk<hid2>::make()); }", ["hid", "hid2"]),
@@ -139,7 +139,7 @@ LINES = [
      ["hid", "std::vector<hid>"]),
     ("F { hold(std::any(std::in_place_type<hid>)); }", ["hid"]),
     ("F { static std::function<void()> g; hid h{}; g = [h] { keep(&h); }; auto c = "
-     "g; keep(&g); hold(std::move(c)); }", ["f@()::{lambda}", "f@::{lambda}"]),
+     "g; keep(&g); hold(std::move(c)); }", ["f@::{lambda}"]),
     ("F { std::tuple<std::vector<hid>, std::vector<int>> t(std::vector<hid>(3), "
      "std::vector<int>(4)); hold(std::move(t)); }", ["hid", "int"]),
     ("F { auto p = std::make_pair(std::vector<hid>(3), std::vector<int>(4)); auto q "
@@ -295,7 +295,7 @@ LINES = [
      "keep(new typename s@<T>::type); } F { s@<int>::type one{}; keep(&one); g@<char>(); }",
      ["pl"]),
     ("using q@ = pl; F { typedef struct { char c[2]; } q@, *qp@; qp@ p = new q@; keep(p); }",
-     ["q@"]),
+     ["f@::q@"]),
     # What stands in the parentheses is a call, or a template with arguments of its own
     ("F { keep(new std::unique_ptr(std::make_unique<pl>())); }", ["std::unique_ptr<pl>", "pl"]),
     ("template <class T> struct c@ { long n = 0; c@(T) {} c@(T*) {} }; template <class T> "
@@ -335,7 +335,7 @@ LINES = [
     ("struct it@ { long v; }; template <class T> struct a@ { struct it@ { T w; }; }; "
      "template <class T> struct b@ : a@<T> { auto* make() { return new typename b@::it@; } }; "
      "F { keep(b@<char>().make()); }", ["a@<char>::it@"]),
-    ("F { auto l = [n = 3] { (void)n; }; keep(new auto(std::move(l))); }", ["f@()::{lambda}"]),
+    ("F { auto l = [n = 3] { (void)n; }; keep(new auto(std::move(l))); }", ["f@::{lambda}"]),
 ]
 
 MAIN = r"""

@@ -95,7 +95,7 @@ template <class... Ts> void elements() { (made(new Ts), ...); }
 template <class... Ts, class U> void behind_pack(U*) { made(new app::box<U>); }
 template <class T> void local_alias() { using U = app::box<T*>; made(new U); }
 template <class T>
-void alias_of_variable(T v) { using U = decltype(v); made(new U(v)); }  // row: lambdas()::{lambda}
+void alias_of_variable(T v) { using U = decltype(v); made(new U(v)); }  // row: lambdas::{lambda}
 template <class T> void of_variable(T v) { made(new decltype(v)(v)); }
 template <class T>
 void of_static() { static T* one; made(new decltype(one)); }  // row: ? at -O2

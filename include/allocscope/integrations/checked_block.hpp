@@ -60,7 +60,7 @@ public:
 
 private:
     static options of_this_thread() noexcept {
-        options wanted;
+        options wanted = options_of_checks();
         wanted.from = threads::current;
         return wanted;
     }

@@ -134,7 +134,7 @@ enum class sweep_step { go_on, was_last, gave_up };
 template <class Work>
 ALLOCSCOPE_EXCEPTIONS_TAG sweep_step run_failing(const engine& used, sweep_data* sweep, Work& work,
                                                  std::uint64_t nth, const sweep_options& wanted) {
-    options window_options;
+    options window_options = options_of_checks();
     window_options.from = wanted.from;
     const scope window{wanted.name, window_options};
     char what[256] = {};

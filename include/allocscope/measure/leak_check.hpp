@@ -35,6 +35,18 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+namespace detail {
+
+// Tests are often compiled without optimisation. What a library's template allocates is then more
+// than 24 calls away from the test.
+inline options options_of_checks() noexcept {
+    options wanted;
+    wanted.stack_frames = 64;
+    return wanted;
+}
+
+}  // namespace detail
+
 struct leak_options {
     detail::typed_number objects = 0;  // how many may stay alive besides the expected ones
     // How many must stay alive. It is for known leaks: the check then notices when they are gone.
@@ -51,8 +63,9 @@ struct leak_options {
     // allocscope or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;  // passed to is_expected
-    options window = {};                     // whose allocations, and how deep the stacks are
-    detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
+    // Whose allocations, and how deep the stacks are: up to 64 frames.
+    options window = detail::options_of_checks();
+    detail::typed_number warm_up_runs = 1;  // repeat(): runs before the first that counts
     // For the adapters of test frameworks: every test is judged as only_repeated_leaks() says.
     bool only_repeated_leaks = false;
 };

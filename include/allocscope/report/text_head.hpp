@@ -17,6 +17,8 @@
 //       arena: 1000 objects with 50.0 KiB allocated, 1000 with 50.0 KiB alive
 //       ages known to 1.2 s, from 11 age marks
 //       not recorded: 3 stacks were cut because their memory could not be read
+//       cut short: 2 rows are at lines of libraries, because their stacks have more than 24 frames;
+//         --frames or options::stack_frames records up to 128
 //
 // In a sampled window each total has its interval on its right, or below it if a line is too short:
 //
@@ -33,6 +35,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/cut_stacks.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/text_columns.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -275,6 +278,20 @@ inline void write_ages(text_out& out, const snapshot::window_info& info, const t
     out << '\n';
 }
 
+// How to get rows at the user's own lines, where too few frames were recorded.
+inline void write_cut_stacks(text_out& out, const snapshot& rows, const text_form& form) {
+    const std::size_t count = rows_cut_in_libraries(form.parts, rows);
+    if (count == 0) return;
+    text_out sentence{form.parts};
+    sentence << "  cut short: ";
+    write_count(sentence, count, "row is at a line", "rows are at lines");
+    sentence << " of libraries, because " << (count == 1 ? "its stack has" : "their stacks have")
+             << " more than ";
+    write_count(sentence, rows.info().stack_frames, "frame", "frames");
+    sentence << "; --frames or options::stack_frames records up to 128";
+    form.write_sentence(out, sentence.view());
+}
+
 inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
     write_title(out, info, form);
@@ -318,6 +335,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
         write_printable(sentence, info.losses[i].reason);
         form.write_sentence(out, sentence.view());
     }
+    write_cut_stacks(out, rows, form);
 }
 
 }  // namespace detail

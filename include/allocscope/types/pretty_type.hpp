@@ -375,16 +375,41 @@ private:
             return copy_until(to, at_ + anonymous_namespace.size());
         }
         if (depth > 0 && to.out.empty() && small_value(to)) return;
-        // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);
+        if (leave_function(to, behind)) return;
+        // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
                           (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
         to.write_space();
-        const bool is_main = to.out.view() == "main" && is_next("()::");
-        const list<text> parameters = parts(')', depth);
-        if (is_main) return;  // main::local, without the parameters of main
-        write_list(to.out, '(', parameters, ')');
-        if (!is_next("::")) to.has_declarator = true;
+        write_list(to.out, '(', parts(')', depth), ')');
+        to.has_declarator = true;
+    }
+
+    // A class in a function is app::run::local, without the parameters of the function, which end
+    // at `behind`, and its result; one in a lambda is main::{lambda}::local. Returns false if this
+    // is no such function.
+    bool leave_function(written& to, std::size_t behind) {
+        const text name = to.out.view().substr(to.name_begin);
+        if (behind == no_position || name.empty() || name == "decltype") return false;
+        text rest = type_.substr(behind);
+        for (;;) {
+            while (rest.starts_with(" ")) rest.remove_prefix(1);
+            const text qualifier = listed_start(rest, "const volatile noexcept && &");
+            if (qualifier.empty()) break;
+            rest.remove_prefix(qualifier.size());
+        }
+        if (!rest.starts_with("::")) return false;
+        constexpr text call = "{lambda}::operator()";
+        std::size_t end = name.find(call);
+        end = end == no_position ? name.size() : end + text{"{lambda}"}.size();
+        const text function = copy_of(memory_, name.substr(0, end));
+        to.out.cut(0);
+        to.out << function;
+        to.name_begin = 0;
+        to.space_before = false;
+        to.is_const = false;  // that of the result
+        at_ = type_.size() - rest.size();
+        return true;
     }
 
     void braces(written& to, int depth) {

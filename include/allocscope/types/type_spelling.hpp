@@ -418,6 +418,8 @@ private:
     // The name with the scopes in which it is found. "" if a base class may have another type with
     // that name.
     text qualified(text word) const {
+        const text local = in_function(word);
+        if (!local.empty()) return local;
         const name_declaration* const nearest = declaration_around(word);
         const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
         if (first == "namespace") return path_behind(nearest->at + 3);
@@ -433,6 +435,22 @@ private:
             return {};
         }
         return whole.empty() ? word : whole;
+    }
+
+    // The class `local` that the function app::run itself declares is app::run::local. "" if no
+    // function does, or another one: one around a lambda or a class.
+    text in_function(text word) const {
+        const local_name found = find_local_name(file_, place_, word);
+        if (found.what != local_name::kind::other || !found.is_of_function) return {};
+        if (name_.last().name == "operator()") return {};
+        for (std::size_t at = place_; at > found.block; --at) {
+            if (file_.is_at(at, "}")) {
+                at = file_.partner(at);
+            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
+                return {};
+            }
+        }
+        return joined(memory_, name_.whole, "::", word);
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base

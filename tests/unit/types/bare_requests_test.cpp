@@ -282,16 +282,16 @@ TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function
         frames.push_back(frame_at(marked, caller));
         return type_of_frames(memory, frames);
     };
-    CHECK(stored(":2:7") == "load()::{lambda}");
-    CHECK(stored(":2:9") == "load()::{lambda}");
+    CHECK(stored(":2:7") == "load::{lambda}");
+    CHECK(stored(":2:9") == "load::{lambda}");
     CHECK(stored(":1:7") == "?");
     CHECK(stored(":22:7") == "?");
     CHECK(stored(":2:7",
                  "load(std::__cxx11::basic_string<char, std::char_traits<char>, "
-                 "std::allocator<char> >)") == "load(std::string)::{lambda}");
+                 "std::allocator<char> >)") == "load::{lambda}");
     const std::size_t folder = allocscope_test::marked_source{"@f();"}.path().rfind('/') + 1;
-    CHECK(stored(":2:7", "load()", "", folder) == "load()::{lambda}");
-    CHECK(stored(":2:7", "load()", "./../", folder) == "load()::{lambda}");
+    CHECK(stored(":2:7", "load()", "", folder) == "load::{lambda}");
+    CHECK(stored(":2:7", "load()", "./../", folder) == "load::{lambda}");
     CHECK(stored(":2:7", "load()", "", folder + 1) == "?");
 }
 
@@ -304,7 +304,7 @@ TEST_CASE("bare_requests: a copied std::function names its lambda in a function 
                        "@f();");
     };
     CHECK(copied("std::_Function_base::_Base_manager<load()::{lambda()#1}>::_M_manager(int)") ==
-          "load()::{lambda}");
+          "load::{lambda}");
     CHECK(copied("std::_Function_base::_Base_manager<part>::_M_clone(int)") == "part");
     CHECK(copied("std::_Function_handler<int(), part>::_M_manager(int)") == "?");
 }

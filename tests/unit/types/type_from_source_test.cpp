@@ -459,8 +459,9 @@ TEST_CASE("type_from_source: a class inside of a template is told by the debug i
     CHECK(in_box("struct bag { struct node {}; void f() { new node; } };") == "?");
     CHECK(in_box("void f() { using a = T; new a; } struct a {};") == "int");
     // A class of the function, which compilers seldom describe, is not what the box has.
-    CHECK(in_box("void f() { struct part { T t; }; new part; }") == "part");
-    CHECK(in_box("struct part {}; void f() { struct part { T t; }; new part; }") == "part");
+    CHECK(in_box("void f() { struct part { T t; }; new part; }") == "box<int>::f::part");
+    CHECK(in_box("struct part {}; void f() { struct part { T t; }; new part; }") ==
+          "box<int>::f::part");
     CHECK(in_box("void f() { new box; }") == "box<int>");
 }
 

@@ -43,6 +43,10 @@ def says_what_is_wrong(program):
     refuses(["--age-step", "9ms", program], '"9ms"; it must be at least 10ms')
     refuses(["--age-step", "1s", "--record", "counters", program], "--age-step needs stacks")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
+    refuses(["--frames", "3", "--record", "counters", program],
+            "--frames needs stacks; leave --record out")
+    refuses(["--record", "counters", program],
+            "ALLOCSCOPE_FRAMES needs stacks; leave --record out", ALLOCSCOPE_FRAMES="3")
     refuses(["--frames", "-1", program], '"-1"')
     for seconds in ("0", "0x10", "0X1p4", " 5", "+5", "-5", "5s", "inf", "nan", ""):
         refuses([f"--every={seconds}", program], f'"{seconds}"', "seconds")

@@ -351,8 +351,11 @@ private:
             return given("--sample-bytes") +
                    " is of use only with --record sampled; write that, too";
         }
-        if (into_.record.age_step != 0 && recorded == recording::counters) {
-            return given("--age-step") + " needs stacks; leave " + given("--record") + " out";
+        const bool has_age_step = into_.record.age_step != 0;
+        const bool has_frames = source_of("--frames") != source::none;
+        if ((has_age_step || has_frames) && recorded == recording::counters) {
+            return given(has_frames ? "--frames" : "--age-step") + " needs stacks; leave " +
+                   given("--record") + " out";
         }
         if (!into_.output.empty() || into_.format->is_text) return {};
         return given("--format") + " is \"" + into_.format->name +

@@ -23434,6 +23434,22 @@ public:
         return first != nullptr ? first->qualified : text{};
     }
 
+    // Whether all types with that path are classes or enumerations whose sizes are known. Those of
+    // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
+    bool are_classes(text path) const {
+        const std::size_t colons = path.rfind(':');
+        const text own = path.substr(colons == text::npos ? 0 : colons + 1);
+        const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
+        bool is_found = false;
+        for (const named_type* type = all(own); type != nullptr; type = type->next) {
+            const bool is_named = !type->qualified.empty();
+            if (is_named ? type->qualified != path : type->within != scope) continue;
+            if (type->bytes == 0) return false;
+            is_found = true;
+        }
+        return is_found;
+    }
+
     // All types with that name. The name has no template arguments. Null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
@@ -26594,6 +26610,9 @@ struct type_knowledge {
     // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
     // unknown size. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    // Whether only classes and enumerations have that path, which is without template arguments.
+    // Null: that is not known.
+    bool (*are_classes)(void* context, text path) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
@@ -27691,6 +27710,8 @@ private:
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
+        const text member = whole.empty() ? in_own_template(word) : text{};
+        if (!member.empty()) return member;
         const bool has_only = knowledge_.only != nullptr;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
         if (whole.empty() && has_only) {
@@ -27716,6 +27737,21 @@ private:
             }
         }
         return joined(memory_, name_.whole, "::", word);
+    }
+
+    // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
+    // if the debug information describes none.
+    text in_own_template(text word) const {
+        if (knowledge_.are_classes == nullptr) return {};
+        for (std::size_t i = instantiated_.size(); i > 0; --i) {
+            const name_component& component = name_.components[instantiated_[i - 1]];
+            const text path = name_up_to(component);
+            const text plain = plain_name(memory_, parse_function_name(memory_, path));
+            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
+                return joined(memory_, path, "::", word);
+            }
+        }
+        return {};
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
@@ -27926,7 +27962,8 @@ public:
         }
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
-               (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
+               (knowledge_.are_classes != nullptr &&
+                !knowledge_.are_classes(knowledge_.context, plain_name(memory_, name)));
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
@@ -28354,6 +28391,7 @@ struct asked_place {
                 &asked_place::qualified,
                 &asked_place::only,
                 &asked_place::bytes,
+                &asked_place::are_classes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
                 is_folded ? nullptr : &asked_place::has_call_at};
@@ -28393,6 +28431,10 @@ private:
             if (each->bytes != bytes) return 0;
         }
         return bytes;
+    }
+    static bool are_classes(void* place, text path) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr && known->are_classes(path);
     }
     static bool has_call_at(void* place, text file, int line, int column) {
         const auto& asked = *static_cast<asked_place*>(place);

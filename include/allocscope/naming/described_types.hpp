@@ -171,6 +171,7 @@ struct asked_place {
                 &asked_place::qualified,
                 &asked_place::only,
                 &asked_place::bytes,
+                &asked_place::are_classes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
                 is_folded ? nullptr : &asked_place::has_call_at};
@@ -210,6 +211,10 @@ private:
             if (each->bytes != bytes) return 0;
         }
         return bytes;
+    }
+    static bool are_classes(void* place, text path) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr && known->are_classes(path);
     }
     static bool has_call_at(void* place, text file, int line, int column) {
         const auto& asked = *static_cast<asked_place*>(place);

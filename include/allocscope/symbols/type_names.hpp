@@ -104,6 +104,22 @@ public:
         return first != nullptr ? first->qualified : text{};
     }
 
+    // Whether all types with that path are classes or enumerations whose sizes are known. Those of
+    // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
+    bool are_classes(text path) const {
+        const std::size_t colons = path.rfind(':');
+        const text own = path.substr(colons == text::npos ? 0 : colons + 1);
+        const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
+        bool is_found = false;
+        for (const named_type* type = all(own); type != nullptr; type = type->next) {
+            const bool is_named = !type->qualified.empty();
+            if (is_named ? type->qualified != path : type->within != scope) continue;
+            if (type->bytes == 0) return false;
+            is_found = true;
+        }
+        return is_found;
+    }
+
     // All types with that name. The name has no template arguments. Null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);

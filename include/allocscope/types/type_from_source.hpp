@@ -132,7 +132,8 @@ public:
         }
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
-               (knowledge_.bytes != nullptr && knowledge_.bytes(knowledge_.context, own) == 0);
+               (knowledge_.are_classes != nullptr &&
+                !knowledge_.are_classes(knowledge_.context, plain_name(memory_, name)));
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".

@@ -42,6 +42,9 @@ struct type_knowledge {
     // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
     // unknown size. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    // Whether only classes and enumerations have that path, which is without template arguments.
+    // Null: that is not known.
+    bool (*are_classes)(void* context, text path) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.

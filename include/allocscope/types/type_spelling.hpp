@@ -426,6 +426,8 @@ private:
         if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified(knowledge_.context, word, function);
+        const text member = whole.empty() ? in_own_template(word) : text{};
+        if (!member.empty()) return member;
         const bool has_only = knowledge_.only != nullptr;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
         if (whole.empty() && has_only) {
@@ -451,6 +453,21 @@ private:
             }
         }
         return joined(memory_, name_.whole, "::", word);
+    }
+
+    // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
+    // if the debug information describes none.
+    text in_own_template(text word) const {
+        if (knowledge_.are_classes == nullptr) return {};
+        for (std::size_t i = instantiated_.size(); i > 0; --i) {
+            const name_component& component = name_.components[instantiated_[i - 1]];
+            const text path = name_up_to(component);
+            const text plain = plain_name(memory_, parse_function_name(memory_, path));
+            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
+                return joined(memory_, path, "::", word);
+            }
+        }
+        return {};
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base

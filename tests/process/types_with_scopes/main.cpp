@@ -5,8 +5,12 @@
 
 #include <allocscope/allocscope.hpp>
 
+#include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
+
+#include "chain.hpp"
 
 using namespace allocscope_test;
 
@@ -120,6 +124,10 @@ int main() {
     const auto g = shop::entry_by_hand();
     const auto h = other::tree<long>::make();
     const auto i = with_local_entry();
+    other::chain<char> small;  // its classes have other sizes than those of the next one
+    small.grow('a');
+    other::chain<double> large;
+    large.grow(2);
     const allocscope::snapshot seen = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);
@@ -127,6 +135,14 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::session"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::entry"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::tree<long>::entry"), 1);
+    for (const char* type :
+         {"other::chain<char>::link", "other::chain<double>::link",
+          "other::chain<char>::slots<char>", "other::chain<double>::slots<double>"}) {
+        std::printf("%s\n", type);
+        ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, type), 1);
+    }
+    small.clear();
+    large.clear();
     const allocscope::scope another{"initialiser"};
     const owner owning;
     for (const allocscope::snapshot::row& row : another.stats()) {

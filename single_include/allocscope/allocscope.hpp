@@ -3361,7 +3361,10 @@ public:
     // Like u8(), but at_end() must be false.
     ALLOCSCOPE_INLINE std::uint8_t next() noexcept { return bytes_.data[at_++]; }
     std::uint8_t u8() noexcept {
-        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
+        if (remaining() == 0) {
+            ok_ = false;
+            return 0;
+        }
         return bytes_.data[at_++];
     }
     std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
@@ -3382,7 +3385,10 @@ public:
     const char* text() noexcept;
 
     byte_view block(std::uint64_t length) noexcept {
-        if (length > remaining()) return ok_ = false, byte_view{};
+        if (length > remaining()) {
+            ok_ = false;
+            return {};
+        }
         const byte_view part = bytes_.part(at_, length);
         at_ += part.size;
         return part;
@@ -3396,7 +3402,10 @@ private:
     template <class Number>
     Number fixed() noexcept {
         Number value = 0;
-        if (remaining() < sizeof value) return ok_ = false, Number{0};
+        if (remaining() < sizeof value) {
+            ok_ = false;
+            return 0;
+        }
         std::memcpy(&value, bytes_.data + at_, sizeof value);
         at_ += sizeof value;
         return value;
@@ -3461,7 +3470,10 @@ ALLOCSCOPE_NOINLINE std::int64_t byte_cursor::sleb() noexcept {
 ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
     const std::size_t left = remaining();
     const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
-    if (end == nullptr) return ok_ = false, "";
+    if (end == nullptr) {
+        ok_ = false;
+        return "";
+    }
     const std::uint8_t* start = bytes_.data + at_;
     at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
     return reinterpret_cast<const char*>(start);
@@ -3732,8 +3744,14 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     dwarf_value value;
     value.form = form;
     const int fixed = dwarf_fixed_bytes(form, format);
-    if (fixed == 16) return in.skip(16), value;
-    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
+    if (fixed == 16) {
+        in.skip(16);
+        return value;
+    }
+    if (fixed > 0) {
+        value.number = in.unsigned_of(static_cast<unsigned>(fixed));
+        return value;
+    }
     switch (form) {
         case dwarf::form_flag_present:
             value.number = 1;
@@ -3993,7 +4011,10 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
 
 ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
                                        const dwarf_value& value, std::uint64_t& address) noexcept {
-    if (value.form == dwarf::form_addr) return address = value.number, true;
+    if (value.form == dwarf::form_addr) {
+        address = value.number;
+        return true;
+    }
     return dwarf_form_is_address(value.form) &&
            read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
                             unit.format.address_bytes, address);
@@ -8313,6 +8334,7 @@ ALLOCSCOPE_HOT_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -8583,6 +8605,26 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+
+// open_mutex.hpp - the value of a mutex that nobody holds.
+
+#ifndef ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
+#define ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+constexpr pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
+#pragma GCC diagnostic pop
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
 
 // lasting_pages.hpp - pages whose contents can outlive the process.
 
@@ -10178,7 +10220,7 @@ public:
                 // Another thread may count at the site as soon as it finds it, so by_id() knows it
                 // before.
                 fresh = make_site(arena, hash, frames, frame_count, tag);
-                if (fresh == nullptr || !index(arena, fresh)) return nullptr;
+                if (fresh == nullptr || !put_by_number(arena, fresh)) return nullptr;
             }
             searched = first;
             fresh->next.store(first, memory_order::relaxed);
@@ -10269,7 +10311,7 @@ private:
         return fresh;
     }
 
-    ALLOCSCOPE_SLOW_PATH bool index(page_arena& arena, const site* fresh) noexcept {
+    ALLOCSCOPE_SLOW_PATH bool put_by_number(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
         site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {
@@ -13510,8 +13552,6 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <pthread.h>
-
 // allocation_tags.hpp - the family of an allocation and, where it is known, its type.
 
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
@@ -13967,11 +14007,11 @@ struct process_state {
     atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named. Taken before the two locks below, never while one is held.
-    pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t naming = open_mutex;
     // Held while tables are read: meanwhile nothing in them is reused or given back. Taken after
     // `naming` and before `control`. `control` is not held all that time, so windows can open.
-    pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t walking = open_mutex;
+    pthread_mutex_t control = open_mutex;
     // For windows/after_fork.hpp: the thread (&current_entry) that is in fork() and holds all
     // locks; the mark of a child which has not mended its locks yet; and the function that mends
     // them.
@@ -17361,6 +17401,12 @@ ALLOCSCOPE_HOT_END
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
+#if defined(__clang__) && __has_include(<mm_malloc.h>)
+    // Headers of intrinsics include it. It declares posix_memalign without noexcept, which clang
+    // takes behind glibc's declaration, but not behind a definition.
+    #include <mm_malloc.h>  // posix_memalign
+#endif
+
 // Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
     extern "C" __attribute__((visibility("default"), noinline, used))  \
@@ -17369,6 +17415,9 @@ ALLOCSCOPE_HOT_END
     }
 
 #if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+// The two of C23, which not every <cstdlib> declares.
+extern "C" void free_sized(void* block, std::size_t bytes) noexcept;
+extern "C" void free_aligned_sized(void* block, std::size_t alignment, std::size_t bytes) noexcept;
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #endif
 
@@ -18249,10 +18298,9 @@ inline void mend_child() noexcept {
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
     const bool are_names_whole =
         has_handlers ? own_locks.has_naming : is_locked_by_nobody(process.naming);
-    const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
-    process.control = open;
-    process.walking = open;
-    process.naming = open;
+    process.control = open_mutex;
+    process.walking = open_mutex;
+    process.naming = open_mutex;
     forget_locks_of_fork();
     forget_readings();
     process.forking.store(nullptr, memory_order::relaxed);
@@ -30108,7 +30156,7 @@ private:
     static constexpr std::size_t max_patterns = 64;
     static constexpr std::size_t pattern_size = 256;
 
-    pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t adding_ = detail::open_mutex;
     std::size_t count_ = 0;  // others read it while add() runs
     char patterns_[max_patterns][pattern_size] = {};
 };
@@ -38337,7 +38385,7 @@ inline leak_options doctest_defaults;
 class doctest_listener : public doctest::IReporter {
 public:
     explicit doctest_listener(const doctest::ContextOptions&) { doctest_running = this; }
-    ~doctest_listener() {
+    ~doctest_listener() override {
         put_function_back();
         if (doctest_running == this) doctest_running = nullptr;
     }
@@ -38537,7 +38585,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //     memory.at_most({.allocations = 2, .bytes = 256});     // C++20
 //     memory.at_most({2, 256});                             // C++17: in this order
 struct benchmark_limits {
-    static constexpr double unlimited = std::numeric_limits<double>::infinity();
+    // Not infinity, which does not exist with -ffast-math.
+    static constexpr double unlimited = (std::numeric_limits<double>::max)();
     double allocations = unlimited;  // for each iteration
     double bytes = unlimited;        // for each iteration, as requested
     double peak_bytes = unlimited;   // of the run; for several threads, the sum of their peaks
@@ -39146,6 +39195,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //   has ends the program.
 // While a gate exists, scopes do not fail runs themselves. Each reporter needs its own gate, also
 // that of --benchmark_out; without one its file shows the internal counter of the scopes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
 class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
@@ -39191,8 +39242,18 @@ private:
     std::map<std::string, bool> has_failed_;  // of each benchmark with a reported run
     std::size_t failures_ = 0;
 };
+#pragma GCC diagnostic pop
 
 namespace detail {
+
+// std::isnan() is always false with -ffast-math, with which Google Benchmark was not compiled.
+inline bool is_no_number(double value) noexcept {
+    std::uint64_t bits = 0;
+    static_assert(sizeof bits == sizeof value, "IEEE 754");
+    std::memcpy(&bits, &value, sizeof bits);
+    constexpr std::uint64_t infinity = 0x7ff0000000000000;
+    return (bits & ~(std::uint64_t{1} << 63U)) > infinity;
+}
 
 // Nothing if the run had no scope.
 inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
@@ -39250,7 +39311,7 @@ inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::bench
     // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
     // express it.
     for (auto& [counter, number] : run.counters) {
-        if (is_aggregate && used && std::isnan(number.value)) number.value = 0;
+        if (is_aggregate && used && detail::is_no_number(number.value)) number.value = 0;
     }
     for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
         if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});
@@ -39300,6 +39361,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
 // keep pointers to results that have moved: with two or more repetitions their memory fields are
 // wrong with any memory manager.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
     // Releases differ in which of these are virtual, so there is no `override`.
@@ -39312,6 +39375,7 @@ private:
 
     std::unique_ptr<scope> window_;
 };
+#pragma GCC diagnostic pop
 
 // definitions
 
@@ -49061,8 +49125,8 @@ public:
         if (is_at_end()) return 0;
         return *at_ < 0x80U ? *at_++ : several_bytes();
     }
-    // Reads an index, which must be less than `count`.
-    std::size_t index(std::size_t count) noexcept { return checked(number(), count); }
+    // Reads a number that must be less than `count`, such as an index.
+    std::size_t number_below(std::size_t count) noexcept { return checked(number(), count); }
     // Calls work(index) for each number that is left; each must be less than `count`. Returns how
     // many there are.
     template <class Work>
@@ -49077,7 +49141,7 @@ public:
         return found;
     }
     int small_number() noexcept {
-        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+        return static_cast<int>(number_below(static_cast<std::size_t>(INT_MAX) + 1));
     }
     text bytes(std::uint64_t count) noexcept {
         if (count > left()) {
@@ -49245,7 +49309,7 @@ struct loaded_parts {
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.texts[from.index(parts.texts.size())];
+    return parts.texts[from.number_below(parts.texts.size())];
 }
 
 // Calls work(i, number of the frame) for each frame of a stack. A number that the loader did not
@@ -49289,12 +49353,12 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
-        from.index(0);  // damaged
+        from.number_below(0);  // damaged
         return 0;
     }
-    const std::size_t stack = from.index(parts.stacks.size());
+    const std::size_t stack = from.number_below(parts.stacks.size());
     into.frame_count = parts.stacks[stack].frame_count;
-    into.user_frame = from.index(into.frame_count + 1);
+    into.user_frame = from.number_below(into.frame_count + 1);
     into.objects = from.number();
     into.bytes = from.number();
     into.file = read_text(parts, from);
@@ -49309,7 +49373,7 @@ std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into)
 
 // An age is a number of the file, or 0 in a file without ages.
 inline std::size_t read_age(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.ages.empty() ? 0 : from.index(parts.ages.size());
+    return parts.ages.empty() ? 0 : from.number_below(parts.ages.size());
 }
 
 inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
@@ -49318,7 +49382,8 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     into.allocations = from.number();
     into.bytes_allocated = from.number();
     into.type_source = read_text(parts, from);
-    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    const std::size_t thread =
+        from.number_below(parts.threads.size() + 1);  // from 1; 0: several, or none
     into.thread_count = thread != 0 ? 1 : 0;
     into.thread = thread != 0 ? thread - 1 : 0;
     into.age = read_age(parts, from);
@@ -49327,7 +49392,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
 
 inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
     snapshot::thread_part part{};
-    part.thread = from.index(parts.threads.size());
+    part.thread = from.number_below(parts.threads.size());
     part.objects = from.number();
     part.bytes = from.number();
     part.allocations = from.number();
@@ -49806,7 +49871,7 @@ private:
         if (row.user_frame >= of.frame_count) return false;
         saved_fields numbers = of.numbers();
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
-        row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
+        row.frames = &parts_->frames[numbers.number_below(parts_->frames.size())];
         row.frame_count = 1;
         row.user_frame = 0;
         return true;
@@ -49841,7 +49906,7 @@ private:
         const auto tag = static_cast<saved_tag>(ahead.bytes(1).front());
         saved_fields fields{ahead.bytes(ahead.number())};
         if (tag != saved_tag::sums) return;
-        __builtin_prefetch(parts_->stacks.data() + fields.index(parts_->stacks.size()));
+        __builtin_prefetch(parts_->stacks.data() + fields.number_below(parts_->stacks.size()));
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {
@@ -49999,8 +50064,8 @@ private:
         snapshot::window_info& info = parts_->info;
         read_text(*parts_, from);  // the version that wrote the file
         info.name = read_text(*parts_, from);
-        info.record = static_cast<recording>(from.index(3));
-        info.from = static_cast<threads>(from.index(2));
+        info.record = static_cast<recording>(from.number_below(3));
+        info.from = static_cast<threads>(from.number_below(2));
         info.stack_frames = static_cast<std::uint32_t>(from.small_number());
         info.duration_ns = from.number();
         info.totals.allocations = from.number();
@@ -50224,7 +50289,7 @@ struct saved_stack_source {
         std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
         saved_fields frames = stack.numbers();
         while (before-- != 0) frames.number();
-        return &parts.frames[frames.index(parts.frames.size())];
+        return &parts.frames[frames.number_below(parts.frames.size())];
     }
     // The frames of a stack may lie anywhere. In three steps this fetches the saved_stack, then the
     // numbers of its frames, and then the innermost frame: it is the one that no earlier stack had.
@@ -50239,7 +50304,7 @@ struct saved_stack_source {
         const saved_stack& next = stack_ahead(1);
         if (next.frame_count == 0) return;
         saved_fields numbers = next.numbers();
-        const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
+        const snapshot::frame& frame = parts.frames[numbers.number_below(parts.frames.size())];
         __builtin_prefetch(&frame);
         __builtin_prefetch(&frame.offset);
     }

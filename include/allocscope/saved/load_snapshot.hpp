@@ -169,7 +169,7 @@ private:
         if (row.user_frame >= of.frame_count) return false;
         saved_fields numbers = of.numbers();
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
-        row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
+        row.frames = &parts_->frames[numbers.number_below(parts_->frames.size())];
         row.frame_count = 1;
         row.user_frame = 0;
         return true;
@@ -204,7 +204,7 @@ private:
         const auto tag = static_cast<saved_tag>(ahead.bytes(1).front());
         saved_fields fields{ahead.bytes(ahead.number())};
         if (tag != saved_tag::sums) return;
-        __builtin_prefetch(parts_->stacks.data() + fields.index(parts_->stacks.size()));
+        __builtin_prefetch(parts_->stacks.data() + fields.number_below(parts_->stacks.size()));
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {
@@ -362,8 +362,8 @@ private:
         snapshot::window_info& info = parts_->info;
         read_text(*parts_, from);  // the version that wrote the file
         info.name = read_text(*parts_, from);
-        info.record = static_cast<recording>(from.index(3));
-        info.from = static_cast<threads>(from.index(2));
+        info.record = static_cast<recording>(from.number_below(3));
+        info.from = static_cast<threads>(from.number_below(2));
         info.stack_frames = static_cast<std::uint32_t>(from.small_number());
         info.duration_ns = from.number();
         info.totals.allocations = from.number();

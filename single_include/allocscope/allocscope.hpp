@@ -6550,10 +6550,9 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Returns null when it is not there.
+// Returns null when it is not there. Throws only what `is_same` throws.
 ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
-                                     std::uint64_t hash, same_key is_same,
-                                     const void* key) noexcept {
+                                     std::uint64_t hash, same_key is_same, const void* key) {
     if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);
@@ -40347,6 +40346,36 @@ bool put_report(text report, Target&& wanted, std::string& error) {
     return false;
 }
 
+#if !ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+// Sets `error` to `reason`, or to what fits into any string without memory.
+inline void set_error(std::string& error, const char* reason) noexcept {
+    try {
+        error = reason;
+    } catch (...) {
+        error = "out of memory";
+    }
+}
+#endif
+
+// Returns what `work` returns; false, with the reason in `error`, if it throws. Running out of
+// memory is one more reason for an error. Without exceptions, that ends the program.
+template <class Work>
+bool is_done_or_told(std::string& error, const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    static_cast<void>(error);
+    return work();
+#else
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        set_error(error, "out of memory");
+    } catch (const std::exception& problem) {
+        set_error(error, problem.what());
+    }
+    return false;
+#endif
+}
+
 // Without exceptions the message goes to stderr, because a failed report must not end the program.
 inline void raise_report_error(const std::string& message) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -40534,23 +40563,15 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same, but if memory runs out, it returns false with an error instead of throwing.
+// The same, but it returns false with an error instead of throwing.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
     const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    auto target = target_for(wanted);
-    return write_pieces(body, rows, target, value, error, source);
-#else
-    try {
+    return is_done_or_told(error, [&] {
         auto target = target_for(wanted);
         return write_pieces(body, rows, target, value, error, source);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
+    });
 }
 
 }  // namespace detail
@@ -43419,7 +43440,7 @@ namespace detail {
 
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
+    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow)
         : out_(out),
           stacks_(stacks),
           shown_(stacks.rows()),
@@ -48614,21 +48635,11 @@ bool put_text(const snapshot& rows, Target target, std::string& error, const tex
     return put_report(report.view(), target, error);
 }
 
-// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_put_text(const snapshot& rows, Target target, std::string& error,
                   const text_options& wanted) {
     const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return put_text(rows, target, error, wanted);
-#else
-    try {
-        return put_text(rows, target, error, wanted);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
+    return is_done_or_told(error, [&] { return put_text(rows, target, error, wanted); });
 }
 
 template <class Target>
@@ -49700,7 +49711,11 @@ inline std::string format_endings() {
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
-        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+        is_done_or_told(error, [&] {
+            const std::string reason = "its ending must be " + format_endings();
+            error = report_problem(path_target{path}.name(), reason);
+            return false;
+        });
     }
     return found;
 }
@@ -50217,23 +50232,25 @@ inline std::string load_problem(const char* path, const std::string& reason) {
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
-    const file_reader file{path};
-    if (!file.is_open()) {
-        error = load_problem(path, why_unreadable(path));
-        return false;
-    }
-    const bool has_memory = is_done_with_memory([&] {
-        snapshot_block block;
-        if (!block.has_memory()) refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
-        ask_for_large_pages(whole, bytes);
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, wanted, parts);
+    return is_done_or_told(error, [&] {
+        const file_reader file{path};
+        if (!file.is_open()) {
+            error = load_problem(path, why_unreadable(path));
+            return false;
+        }
+        const bool has_memory = is_done_with_memory([&] {
+            snapshot_block block;
+            if (!block.has_memory()) refuse_memory();
+            const std::size_t bytes = file.identity().size_bytes;
+            auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
+            ask_for_large_pages(whole, bytes);
+            const std::size_t got = file.read_at(0, whole, bytes);
+            into = snapshot_from(block, {whole, got}, error, wanted, parts);
+        });
+        if (!has_memory) error = "there is not enough memory for it";
+        if (!error.empty()) error = load_problem(path, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = load_problem(path, error);
-    return error.empty();
 }
 
 }  // namespace detail
@@ -50250,16 +50267,15 @@ inline bool load_snapshot(const std::string& path, snapshot& into, std::string& 
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;
-    const bool has_memory = detail::is_done_with_memory([&] {
+    return detail::is_done_or_told(error, [&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
         auto* whole =
             static_cast<char*>(block.memory().allocate(size + detail::saved_fields::ahead));
         if (size != 0) std::memcpy(whole, bytes, size);
         into = detail::snapshot_from(block, {whole, size}, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    return error.empty();
 }
 
 // Throws report_error.
@@ -51984,7 +52000,7 @@ struct matched_key {
 inline std::uint64_t hash_of_key(const matched_key& key) noexcept {
     return key.hash;
 }
-inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept;
+inline bool operator==(const matched_key& met, const matched_key& wanted);
 
 class stack_matcher {
 public:
@@ -52046,7 +52062,7 @@ private:
     table<matched_key, std::uint32_t> met_;
 };
 
-inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept {
+inline bool operator==(const matched_key& met, const matched_key& wanted) {
     return met.hash == wanted.hash && wanted.of->is_equal_to(met.origin);
 }
 

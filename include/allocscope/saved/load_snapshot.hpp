@@ -490,23 +490,25 @@ inline std::string load_problem(const char* path, const std::string& reason) {
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
-    const file_reader file{path};
-    if (!file.is_open()) {
-        error = load_problem(path, why_unreadable(path));
-        return false;
-    }
-    const bool has_memory = is_done_with_memory([&] {
-        snapshot_block block;
-        if (!block.has_memory()) refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
-        ask_for_large_pages(whole, bytes);
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, wanted, parts);
+    return is_done_or_told(error, [&] {
+        const file_reader file{path};
+        if (!file.is_open()) {
+            error = load_problem(path, why_unreadable(path));
+            return false;
+        }
+        const bool has_memory = is_done_with_memory([&] {
+            snapshot_block block;
+            if (!block.has_memory()) refuse_memory();
+            const std::size_t bytes = file.identity().size_bytes;
+            auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
+            ask_for_large_pages(whole, bytes);
+            const std::size_t got = file.read_at(0, whole, bytes);
+            into = snapshot_from(block, {whole, got}, error, wanted, parts);
+        });
+        if (!has_memory) error = "there is not enough memory for it";
+        if (!error.empty()) error = load_problem(path, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = load_problem(path, error);
-    return error.empty();
 }
 
 }  // namespace detail
@@ -523,16 +525,15 @@ inline bool load_snapshot(const std::string& path, snapshot& into, std::string& 
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;
-    const bool has_memory = detail::is_done_with_memory([&] {
+    return detail::is_done_or_told(error, [&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
         auto* whole =
             static_cast<char*>(block.memory().allocate(size + detail::saved_fields::ahead));
         if (size != 0) std::memcpy(whole, bytes, size);
         into = detail::snapshot_from(block, {whole, size}, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    return error.empty();
 }
 
 // Throws report_error.

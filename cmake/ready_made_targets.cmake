@@ -38,6 +38,15 @@ foreach(pair IN ITEMS "benchmark_main benchmark::benchmark" "doctest_main doctes
             allocscope::allocscope $<TARGET_NAME_IF_EXISTS:${framework}>)
         add_library(allocscope::${name} ALIAS allocscope_${name})
     endif()
+    # Packages are known in the folder that has found them, and below it. A project may call
+    # find_package(allocscope) in several folders, and have the framework in a later one alone.
+    if(TARGET allocscope_${name}_object AND TARGET ${framework})
+        cmake_policy(PUSH)
+        cmake_policy(SET CMP0079 NEW)  # the name is looked up here, not where the target was made
+        target_link_libraries(allocscope_${name}_object PUBLIC ${framework})
+        target_link_libraries(allocscope_${name} INTERFACE ${framework})
+        cmake_policy(POP)
+    endif()
 endforeach()
 
 include("${CMAKE_CURRENT_LIST_DIR}/leak_checked_test.cmake")

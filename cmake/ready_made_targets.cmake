@@ -11,9 +11,10 @@ foreach(name IN ITEMS operator_new malloc)
     if(EXISTS "${source}" AND NOT TARGET allocscope::${name})
         add_library(allocscope_${name} OBJECT EXCLUDE_FROM_ALL "${source}")
         target_link_libraries(allocscope_${name} PUBLIC allocscope::allocscope)
-        # Places of variables cost compile time, in code that is not the user's.
+        # This code is not the project's: its warnings do not hold here, and places of variables
+        # cost compile time.
         target_compile_options(allocscope_${name} PRIVATE
-            $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
+            -w $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
         add_library(allocscope::${name} ALIAS allocscope_${name})
     endif()
 endforeach()
@@ -29,6 +30,7 @@ foreach(pair IN ITEMS "benchmark_main benchmark::benchmark" "doctest_main doctes
     set(source "${CMAKE_CURRENT_LIST_DIR}/${name}.cpp")
     if(EXISTS "${source}" AND NOT TARGET allocscope::${name})
         add_library(allocscope_${name}_object OBJECT EXCLUDE_FROM_ALL "${source}")
+        target_compile_options(allocscope_${name}_object PRIVATE -w)
         target_link_libraries(allocscope_${name}_object PUBLIC
             allocscope::allocscope $<TARGET_NAME_IF_EXISTS:${framework}>)
         add_library(allocscope_${name} INTERFACE)

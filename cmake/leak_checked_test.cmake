@@ -67,4 +67,5 @@ if(NOT TARGET allocscope_leak_checked_main)
     add_library(allocscope_leak_checked_main OBJECT EXCLUDE_FROM_ALL
         "${CMAKE_CURRENT_LIST_DIR}/leak_checked_main.cpp")
     target_link_libraries(allocscope_leak_checked_main PUBLIC allocscope::allocscope)
+    target_compile_options(allocscope_leak_checked_main PRIVATE -w)
 endif()

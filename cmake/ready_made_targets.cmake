@@ -11,9 +11,10 @@ foreach(name IN ITEMS operator_new malloc)
     if(EXISTS "${source}" AND NOT TARGET allocscope::${name})
         add_library(allocscope_${name} OBJECT EXCLUDE_FROM_ALL "${source}")
         target_link_libraries(allocscope_${name} PUBLIC allocscope::allocscope)
-        # Places of variables cost compile time, in code that is not the user's.
+        # This code is not the project's: its warnings do not hold here, and places of variables
+        # cost compile time.
         target_compile_options(allocscope_${name} PRIVATE
-            $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
+            -w $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
         add_library(allocscope::${name} ALIAS allocscope_${name})
     endif()
 endforeach()
@@ -29,6 +30,7 @@ foreach(pair IN ITEMS "benchmark_main benchmark::benchmark" "doctest_main doctes
     set(source "${CMAKE_CURRENT_LIST_DIR}/${name}.cpp")
     if(EXISTS "${source}" AND NOT TARGET allocscope::${name})
         add_library(allocscope_${name}_object OBJECT EXCLUDE_FROM_ALL "${source}")
+        target_compile_options(allocscope_${name}_object PRIVATE -w)
         target_link_libraries(allocscope_${name}_object PUBLIC
             allocscope::allocscope $<TARGET_NAME_IF_EXISTS:${framework}>)
         add_library(allocscope_${name} INTERFACE)
@@ -37,6 +39,15 @@ foreach(pair IN ITEMS "benchmark_main benchmark::benchmark" "doctest_main doctes
         target_link_libraries(allocscope_${name} INTERFACE
             allocscope::allocscope $<TARGET_NAME_IF_EXISTS:${framework}>)
         add_library(allocscope::${name} ALIAS allocscope_${name})
+    endif()
+    # Packages are known in the folder that has found them, and below it. A project may call
+    # find_package(allocscope) in several folders, and have the framework in a later one alone.
+    if(TARGET allocscope_${name}_object AND TARGET ${framework})
+        cmake_policy(PUSH)
+        cmake_policy(SET CMP0079 NEW)  # the name is looked up here, not where the target was made
+        target_link_libraries(allocscope_${name}_object PUBLIC ${framework})
+        target_link_libraries(allocscope_${name} INTERFACE ${framework})
+        cmake_policy(POP)
     endif()
 endforeach()
 

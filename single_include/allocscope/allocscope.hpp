@@ -3374,7 +3374,10 @@ public:
     // Like u8(), but at_end() must be false.
     ALLOCSCOPE_INLINE std::uint8_t next() noexcept { return bytes_.data[at_++]; }
     std::uint8_t u8() noexcept {
-        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
+        if (remaining() == 0) {
+            ok_ = false;
+            return 0;
+        }
         return bytes_.data[at_++];
     }
     std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
@@ -3395,7 +3398,10 @@ public:
     const char* text() noexcept;
 
     byte_view block(std::uint64_t length) noexcept {
-        if (length > remaining()) return ok_ = false, byte_view{};
+        if (length > remaining()) {
+            ok_ = false;
+            return {};
+        }
         const byte_view part = bytes_.part(at_, length);
         at_ += part.size;
         return part;
@@ -3409,7 +3415,10 @@ private:
     template <class Number>
     Number fixed() noexcept {
         Number value = 0;
-        if (remaining() < sizeof value) return ok_ = false, Number{0};
+        if (remaining() < sizeof value) {
+            ok_ = false;
+            return 0;
+        }
         std::memcpy(&value, bytes_.data + at_, sizeof value);
         at_ += sizeof value;
         return value;
@@ -3474,7 +3483,10 @@ ALLOCSCOPE_NOINLINE std::int64_t byte_cursor::sleb() noexcept {
 ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
     const std::size_t left = remaining();
     const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
-    if (end == nullptr) return ok_ = false, "";
+    if (end == nullptr) {
+        ok_ = false;
+        return "";
+    }
     const std::uint8_t* start = bytes_.data + at_;
     at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
     return reinterpret_cast<const char*>(start);
@@ -3745,8 +3757,14 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     dwarf_value value;
     value.form = form;
     const int fixed = dwarf_fixed_bytes(form, format);
-    if (fixed == 16) return in.skip(16), value;
-    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
+    if (fixed == 16) {
+        in.skip(16);
+        return value;
+    }
+    if (fixed > 0) {
+        value.number = in.unsigned_of(static_cast<unsigned>(fixed));
+        return value;
+    }
     switch (form) {
         case dwarf::form_flag_present:
             value.number = 1;
@@ -4006,7 +4024,10 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
 
 ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
                                        const dwarf_value& value, std::uint64_t& address) noexcept {
-    if (value.form == dwarf::form_addr) return address = value.number, true;
+    if (value.form == dwarf::form_addr) {
+        address = value.number;
+        return true;
+    }
     return dwarf_form_is_address(value.form) &&
            read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
                             unit.format.address_bytes, address);
@@ -6542,10 +6563,9 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Returns null when it is not there.
+// Returns null when it is not there. Throws only what `is_same` throws.
 ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
-                                     std::uint64_t hash, same_key is_same,
-                                     const void* key) noexcept {
+                                     std::uint64_t hash, same_key is_same, const void* key) {
     if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);
@@ -8326,6 +8346,7 @@ ALLOCSCOPE_HOT_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -8596,6 +8617,26 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+
+// open_mutex.hpp - the value of a mutex that nobody holds.
+
+#ifndef ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
+#define ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+constexpr pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
+#pragma GCC diagnostic pop
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
 
 // lasting_pages.hpp - pages whose contents can outlive the process.
 
@@ -10191,7 +10232,7 @@ public:
                 // Another thread may count at the site as soon as it finds it, so by_id() knows it
                 // before.
                 fresh = make_site(arena, hash, frames, frame_count, tag);
-                if (fresh == nullptr || !index(arena, fresh)) return nullptr;
+                if (fresh == nullptr || !put_by_number(arena, fresh)) return nullptr;
             }
             searched = first;
             fresh->next.store(first, memory_order::relaxed);
@@ -10282,7 +10323,7 @@ private:
         return fresh;
     }
 
-    ALLOCSCOPE_SLOW_PATH bool index(page_arena& arena, const site* fresh) noexcept {
+    ALLOCSCOPE_SLOW_PATH bool put_by_number(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
         site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {
@@ -13523,8 +13564,6 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <pthread.h>
-
 // allocation_tags.hpp - the family of an allocation and, where it is known, its type.
 
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
@@ -13980,11 +14019,11 @@ struct process_state {
     atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named. Taken before the two locks below, never while one is held.
-    pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t naming = open_mutex;
     // Held while tables are read: meanwhile nothing in them is reused or given back. Taken after
     // `naming` and before `control`. `control` is not held all that time, so windows can open.
-    pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t walking = open_mutex;
+    pthread_mutex_t control = open_mutex;
     // For windows/after_fork.hpp: the thread (&current_entry) that is in fork() and holds all
     // locks; the mark of a child which has not mended its locks yet; and the function that mends
     // them.
@@ -17374,6 +17413,12 @@ ALLOCSCOPE_HOT_END
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
+#if defined(__clang__) && __has_include(<mm_malloc.h>)
+    // Headers of intrinsics include it. It declares posix_memalign without noexcept, which clang
+    // takes behind glibc's declaration, but not behind a definition.
+    #include <mm_malloc.h>  // posix_memalign
+#endif
+
 // Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
     extern "C" __attribute__((visibility("default"), noinline, used))  \
@@ -17382,6 +17427,9 @@ ALLOCSCOPE_HOT_END
     }
 
 #if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+// The two of C23, which not every <cstdlib> declares.
+extern "C" void free_sized(void* block, std::size_t bytes) noexcept;
+extern "C" void free_aligned_sized(void* block, std::size_t alignment, std::size_t bytes) noexcept;
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #endif
 
@@ -18262,10 +18310,9 @@ inline void mend_child() noexcept {
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
     const bool are_names_whole =
         has_handlers ? own_locks.has_naming : is_locked_by_nobody(process.naming);
-    const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
-    process.control = open;
-    process.walking = open;
-    process.naming = open;
+    process.control = open_mutex;
+    process.walking = open_mutex;
+    process.naming = open_mutex;
     forget_locks_of_fork();
     forget_readings();
     process.forking.store(nullptr, memory_order::relaxed);
@@ -30219,7 +30266,7 @@ private:
     static constexpr std::size_t max_patterns = 64;
     static constexpr std::size_t pattern_size = 256;
 
-    pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t adding_ = detail::open_mutex;
     std::size_t count_ = 0;  // others read it while add() runs
     char patterns_[max_patterns][pattern_size] = {};
 };
@@ -33616,32 +33663,57 @@ inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scr
            !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
+// Whether frames further out only run tests or benchmarks. Not every test is called by an adapter
+// of ours, which has a frame with that name.
+inline bool runs_a_test(text function) noexcept {
+    constexpr text runners =
+        "testing::Test::Run( testing::TestInfo::Run( testing::UnitTest::Run( "
+        "doctest::Context::run( Catch::Session::run benchmark::RunSpecifiedBenchmarks(";
+    return function.contains("::allocscope_test_boundary") ||
+           !symbolize::listed_start(function, runners).empty();
+}
+
+inline void write_times(text_out& out, std::uint64_t times) {
+    if (times > 1) out << ", " << decimal{times} << " times";
+}
+
 // A recursive function is written as one caller, so that it does not hide the function that called
-// it first.
+// it first. Behind the callers comes the outermost call, if its file is not among theirs: where all
+// of them are in a library, this one is the user's.
 inline void write_callers(text_out& out, arena& scratch, const snapshot::row& row,
                           const char* indent) {
+    const bool has_place = row.user_frame < row.frame_count;
+    const char* files[message_callers + 1] = {has_place ? row.frames[row.user_frame].file : ""};
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
+    const snapshot::frame* outermost = nullptr;
     std::uint64_t times = 0;
-    const bool has_place = row.user_frame < row.frame_count;
-    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
-        // Frames further out only run the tests.
-        if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, place, scratch)) continue;
+        if (runs_a_test(frame.function)) break;
+        if (!is_shown_caller(frame, files[0], scratch)) continue;
+        if (outermost != nullptr || (shown == message_callers && !is_same_call(*last, frame))) {
+            outermost = &frame;
+            continue;
+        }
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
-        if (times > 2) out << ", " << decimal{times - 1} << " times";
-        if (shown == message_callers) return;
+        write_times(out, times - 1);
         times = 1;
         last = &frame;
-        ++shown;
+        files[++shown] = frame.file;
         out << '\n' << indent << "    called from ";
         write_file_line(out, frame.file, frame.line);
         write_in_function(out, scratch, frame.function);
     }
-    if (times > 1) out << ", " << decimal{times} << " times";
+    write_times(out, times);
+    if (outermost == nullptr) return;
+    for (const char* file : files) {
+        if (std::strcmp(file, outermost->file) == 0) return;
+    }
+    out << '\n' << indent << "    further out, from ";
+    write_file_line(out, outermost->file, outermost->line);
+    write_in_function(out, scratch, outermost->function);
 }
 
 // Writes a row without its callers.
@@ -38461,7 +38533,7 @@ inline leak_options doctest_defaults;
 class doctest_listener : public doctest::IReporter {
 public:
     explicit doctest_listener(const doctest::ContextOptions&) { doctest_running = this; }
-    ~doctest_listener() {
+    ~doctest_listener() override {
         put_function_back();
         if (doctest_running == this) doctest_running = nullptr;
     }
@@ -38661,7 +38733,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //     memory.at_most({.allocations = 2, .bytes = 256});     // C++20
 //     memory.at_most({2, 256});                             // C++17: in this order
 struct benchmark_limits {
-    static constexpr double unlimited = std::numeric_limits<double>::infinity();
+    // Not infinity, which does not exist with -ffast-math.
+    static constexpr double unlimited = (std::numeric_limits<double>::max)();
     double allocations = unlimited;  // for each iteration
     double bytes = unlimited;        // for each iteration, as requested
     double peak_bytes = unlimited;   // of the run; for several threads, the sum of their peaks
@@ -39270,6 +39343,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //   has ends the program.
 // While a gate exists, scopes do not fail runs themselves. Each reporter needs its own gate, also
 // that of --benchmark_out; without one its file shows the internal counter of the scopes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
 class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
@@ -39315,8 +39390,18 @@ private:
     std::map<std::string, bool> has_failed_;  // of each benchmark with a reported run
     std::size_t failures_ = 0;
 };
+#pragma GCC diagnostic pop
 
 namespace detail {
+
+// std::isnan() is always false with -ffast-math, with which Google Benchmark was not compiled.
+inline bool is_no_number(double value) noexcept {
+    std::uint64_t bits = 0;
+    static_assert(sizeof bits == sizeof value, "IEEE 754");
+    std::memcpy(&bits, &value, sizeof bits);
+    constexpr std::uint64_t infinity = 0x7ff0000000000000;
+    return (bits & ~(std::uint64_t{1} << 63U)) > infinity;
+}
 
 // Nothing if the run had no scope.
 inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
@@ -39374,7 +39459,7 @@ inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::bench
     // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
     // express it.
     for (auto& [counter, number] : run.counters) {
-        if (is_aggregate && used && std::isnan(number.value)) number.value = 0;
+        if (is_aggregate && used && detail::is_no_number(number.value)) number.value = 0;
     }
     for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
         if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});
@@ -39424,6 +39509,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
 // keep pointers to results that have moved: with two or more repetitions their memory fields are
 // wrong with any memory manager.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
     // Releases differ in which of these are virtual, so there is no `override`.
@@ -39436,6 +39523,7 @@ private:
 
     std::unique_ptr<scope> window_;
 };
+#pragma GCC diagnostic pop
 
 // definitions
 
@@ -40382,6 +40470,36 @@ bool put_report(text report, Target&& wanted, std::string& error) {
     return false;
 }
 
+#if !ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+// Sets `error` to `reason`, or to what fits into any string without memory.
+inline void set_error(std::string& error, const char* reason) noexcept {
+    try {
+        error = reason;
+    } catch (...) {
+        error = "out of memory";
+    }
+}
+#endif
+
+// Returns what `work` returns; false, with the reason in `error`, if it throws. Running out of
+// memory is one more reason for an error. Without exceptions, that ends the program.
+template <class Work>
+bool is_done_or_told(std::string& error, const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    static_cast<void>(error);
+    return work();
+#else
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        set_error(error, "out of memory");
+    } catch (const std::exception& problem) {
+        set_error(error, problem.what());
+    }
+    return false;
+#endif
+}
+
 // Without exceptions the message goes to stderr, because a failed report must not end the program.
 inline void raise_report_error(const std::string& message) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -40569,23 +40687,15 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same, but if memory runs out, it returns false with an error instead of throwing.
+// The same, but it returns false with an error instead of throwing.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
     const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    auto target = target_for(wanted);
-    return write_pieces(body, rows, target, value, error, source);
-#else
-    try {
+    return is_done_or_told(error, [&] {
         auto target = target_for(wanted);
         return write_pieces(body, rows, target, value, error, source);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
+    });
 }
 
 }  // namespace detail
@@ -43454,7 +43564,7 @@ namespace detail {
 
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
+    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow)
         : out_(out),
           stacks_(stacks),
           shown_(stacks.rows()),
@@ -48096,14 +48206,16 @@ inline bool may_have_utf8_bars(int descriptor) noexcept {
     return false;
 }
 
+struct timeline_bar {
+    std::uint64_t bytes;
+    bool has_point;
+};
+
 // Writes nothing if there are fewer than two points.
 inline void write_timeline(text_out& out, const snapshot::window_info& info, bool has_utf8_bars) {
     if (info.moment_count < 2) return;
     const snapshot::moment* const last = info.moments + info.moment_count - 1;
-    struct {
-        std::uint64_t bytes;
-        bool has_point;
-    } bars[most_bars] = {};
+    timeline_bar bars[most_bars] = {};
     const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
     const double bars_per_ns =
         static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);
@@ -48696,21 +48808,11 @@ bool put_text(const snapshot& rows, Target target, std::string& error, const tex
     return put_report(report.view(), target, error);
 }
 
-// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_put_text(const snapshot& rows, Target target, std::string& error,
                   const text_options& wanted) {
     const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return put_text(rows, target, error, wanted);
-#else
-    try {
-        return put_text(rows, target, error, wanted);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
+    return is_done_or_told(error, [&] { return put_text(rows, target, error, wanted); });
 }
 
 template <class Target>
@@ -49232,8 +49334,8 @@ public:
         if (is_at_end()) return 0;
         return *at_ < 0x80U ? *at_++ : several_bytes();
     }
-    // Reads an index, which must be less than `count`.
-    std::size_t index(std::size_t count) noexcept { return checked(number(), count); }
+    // Reads a number that must be less than `count`, such as an index.
+    std::size_t number_below(std::size_t count) noexcept { return checked(number(), count); }
     // Calls work(index) for each number that is left; each must be less than `count`. Returns how
     // many there are.
     template <class Work>
@@ -49248,7 +49350,7 @@ public:
         return found;
     }
     int small_number() noexcept {
-        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+        return static_cast<int>(number_below(static_cast<std::size_t>(INT_MAX) + 1));
     }
     text bytes(std::uint64_t count) noexcept {
         if (count > left()) {
@@ -49416,7 +49518,7 @@ struct loaded_parts {
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.texts[from.index(parts.texts.size())];
+    return parts.texts[from.number_below(parts.texts.size())];
 }
 
 // Calls work(i, number of the frame) for each frame of a stack. A number that the loader did not
@@ -49460,12 +49562,12 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
-        from.index(0);  // damaged
+        from.number_below(0);  // damaged
         return 0;
     }
-    const std::size_t stack = from.index(parts.stacks.size());
+    const std::size_t stack = from.number_below(parts.stacks.size());
     into.frame_count = parts.stacks[stack].frame_count;
-    into.user_frame = from.index(into.frame_count + 1);
+    into.user_frame = from.number_below(into.frame_count + 1);
     into.objects = from.number();
     into.bytes = from.number();
     into.file = read_text(parts, from);
@@ -49480,7 +49582,7 @@ std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into)
 
 // An age is a number of the file, or 0 in a file without ages.
 inline std::size_t read_age(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.ages.empty() ? 0 : from.index(parts.ages.size());
+    return parts.ages.empty() ? 0 : from.number_below(parts.ages.size());
 }
 
 inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
@@ -49489,7 +49591,8 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     into.allocations = from.number();
     into.bytes_allocated = from.number();
     into.type_source = read_text(parts, from);
-    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    const std::size_t thread =
+        from.number_below(parts.threads.size() + 1);  // from 1; 0: several, or none
     into.thread_count = thread != 0 ? 1 : 0;
     into.thread = thread != 0 ? thread - 1 : 0;
     into.age = read_age(parts, from);
@@ -49498,7 +49601,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
 
 inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
     snapshot::thread_part part{};
-    part.thread = from.index(parts.threads.size());
+    part.thread = from.number_below(parts.threads.size());
     part.objects = from.number();
     part.bytes = from.number();
     part.allocations = from.number();
@@ -49781,7 +49884,11 @@ inline std::string format_endings() {
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
-        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+        is_done_or_told(error, [&] {
+            const std::string reason = "its ending must be " + format_endings();
+            error = report_problem(path_target{path}.name(), reason);
+            return false;
+        });
     }
     return found;
 }
@@ -49977,7 +50084,7 @@ private:
         if (row.user_frame >= of.frame_count) return false;
         saved_fields numbers = of.numbers();
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
-        row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
+        row.frames = &parts_->frames[numbers.number_below(parts_->frames.size())];
         row.frame_count = 1;
         row.user_frame = 0;
         return true;
@@ -50012,7 +50119,7 @@ private:
         const auto tag = static_cast<saved_tag>(ahead.bytes(1).front());
         saved_fields fields{ahead.bytes(ahead.number())};
         if (tag != saved_tag::sums) return;
-        __builtin_prefetch(parts_->stacks.data() + fields.index(parts_->stacks.size()));
+        __builtin_prefetch(parts_->stacks.data() + fields.number_below(parts_->stacks.size()));
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {
@@ -50170,8 +50277,8 @@ private:
         snapshot::window_info& info = parts_->info;
         read_text(*parts_, from);  // the version that wrote the file
         info.name = read_text(*parts_, from);
-        info.record = static_cast<recording>(from.index(3));
-        info.from = static_cast<threads>(from.index(2));
+        info.record = static_cast<recording>(from.number_below(3));
+        info.from = static_cast<threads>(from.number_below(2));
         info.stack_frames = static_cast<std::uint32_t>(from.small_number());
         info.duration_ns = from.number();
         info.totals.allocations = from.number();
@@ -50298,23 +50405,25 @@ inline std::string load_problem(const char* path, const std::string& reason) {
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
-    const file_reader file{path};
-    if (!file.is_open()) {
-        error = load_problem(path, why_unreadable(path));
-        return false;
-    }
-    const bool has_memory = is_done_with_memory([&] {
-        snapshot_block block;
-        if (!block.has_memory()) refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
-        ask_for_large_pages(whole, bytes);
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, wanted, parts);
+    return is_done_or_told(error, [&] {
+        const file_reader file{path};
+        if (!file.is_open()) {
+            error = load_problem(path, why_unreadable(path));
+            return false;
+        }
+        const bool has_memory = is_done_with_memory([&] {
+            snapshot_block block;
+            if (!block.has_memory()) refuse_memory();
+            const std::size_t bytes = file.identity().size_bytes;
+            auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
+            ask_for_large_pages(whole, bytes);
+            const std::size_t got = file.read_at(0, whole, bytes);
+            into = snapshot_from(block, {whole, got}, error, wanted, parts);
+        });
+        if (!has_memory) error = "there is not enough memory for it";
+        if (!error.empty()) error = load_problem(path, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = load_problem(path, error);
-    return error.empty();
 }
 
 }  // namespace detail
@@ -50331,16 +50440,15 @@ inline bool load_snapshot(const std::string& path, snapshot& into, std::string& 
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;
-    const bool has_memory = detail::is_done_with_memory([&] {
+    return detail::is_done_or_told(error, [&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
         auto* whole =
             static_cast<char*>(block.memory().allocate(size + detail::saved_fields::ahead));
         if (size != 0) std::memcpy(whole, bytes, size);
         into = detail::snapshot_from(block, {whole, size}, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    return error.empty();
 }
 
 // Throws report_error.
@@ -50395,7 +50503,7 @@ struct saved_stack_source {
         std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
         saved_fields frames = stack.numbers();
         while (before-- != 0) frames.number();
-        return &parts.frames[frames.index(parts.frames.size())];
+        return &parts.frames[frames.number_below(parts.frames.size())];
     }
     // The frames of a stack may lie anywhere. In three steps this fetches the saved_stack, then the
     // numbers of its frames, and then the innermost frame: it is the one that no earlier stack had.
@@ -50410,7 +50518,7 @@ struct saved_stack_source {
         const saved_stack& next = stack_ahead(1);
         if (next.frame_count == 0) return;
         saved_fields numbers = next.numbers();
-        const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
+        const snapshot::frame& frame = parts.frames[numbers.number_below(parts.frames.size())];
         __builtin_prefetch(&frame);
         __builtin_prefetch(&frame.offset);
     }
@@ -52065,7 +52173,7 @@ struct matched_key {
 inline std::uint64_t hash_of_key(const matched_key& key) noexcept {
     return key.hash;
 }
-inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept;
+inline bool operator==(const matched_key& met, const matched_key& wanted);
 
 class stack_matcher {
 public:
@@ -52127,7 +52235,7 @@ private:
     table<matched_key, std::uint32_t> met_;
 };
 
-inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept {
+inline bool operator==(const matched_key& met, const matched_key& wanted) {
     return met.hash == wanted.hash && wanted.of->is_equal_to(met.origin);
 }
 

@@ -1,10 +1,14 @@
 // The headers under the macros that other people's headers define. What they need of the system is
 // included before, because such macros break that, too.
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#define CATCH_CONFIG_PREFIX_ALL
+#define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,6 +35,12 @@
 #if __has_include(<benchmark/benchmark.h>)
     #include <benchmark/benchmark.h>
 #endif
+#if __has_include(<gtest/gtest.h>)
+    #include <gtest/gtest.h>
+#endif
+#if __has_include(<catch2/catch.hpp>)
+    #include <catch2/catch.hpp>
+#endif
 
 #include "macros_of_others.hpp"  // compile_matrix.py writes it
 
@@ -47,6 +57,12 @@
 #endif
 #if __has_include(<benchmark/benchmark.h>)
     #include <allocscope/integrations/google_benchmark.hpp>
+#endif
+#if __has_include(<gtest/gtest.h>)
+    #include <allocscope/integrations/gtest.hpp>
+#endif
+#if __has_include(<catch2/catch.hpp>)
+    #include <allocscope/integrations/catch2.hpp>
 #endif
 
 int main() {

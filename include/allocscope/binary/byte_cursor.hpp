@@ -60,7 +60,10 @@ public:
     // Like u8(), but at_end() must be false.
     ALLOCSCOPE_INLINE std::uint8_t next() noexcept { return bytes_.data[at_++]; }
     std::uint8_t u8() noexcept {
-        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
+        if (remaining() == 0) {
+            ok_ = false;
+            return 0;
+        }
         return bytes_.data[at_++];
     }
     std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
@@ -81,7 +84,10 @@ public:
     const char* text() noexcept;
 
     byte_view block(std::uint64_t length) noexcept {
-        if (length > remaining()) return ok_ = false, byte_view{};
+        if (length > remaining()) {
+            ok_ = false;
+            return {};
+        }
         const byte_view part = bytes_.part(at_, length);
         at_ += part.size;
         return part;
@@ -95,7 +101,10 @@ private:
     template <class Number>
     Number fixed() noexcept {
         Number value = 0;
-        if (remaining() < sizeof value) return ok_ = false, Number{0};
+        if (remaining() < sizeof value) {
+            ok_ = false;
+            return 0;
+        }
         std::memcpy(&value, bytes_.data + at_, sizeof value);
         at_ += sizeof value;
         return value;
@@ -160,7 +169,10 @@ ALLOCSCOPE_NOINLINE std::int64_t byte_cursor::sleb() noexcept {
 ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
     const std::size_t left = remaining();
     const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
-    if (end == nullptr) return ok_ = false, "";
+    if (end == nullptr) {
+        ok_ = false;
+        return "";
+    }
     const std::uint8_t* start = bytes_.data + at_;
     at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
     return reinterpret_cast<const char*>(start);

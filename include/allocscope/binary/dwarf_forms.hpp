@@ -101,8 +101,14 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     dwarf_value value;
     value.form = form;
     const int fixed = dwarf_fixed_bytes(form, format);
-    if (fixed == 16) return in.skip(16), value;
-    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
+    if (fixed == 16) {
+        in.skip(16);
+        return value;
+    }
+    if (fixed > 0) {
+        value.number = in.unsigned_of(static_cast<unsigned>(fixed));
+        return value;
+    }
     switch (form) {
         case dwarf::form_flag_present:
             value.number = 1;

@@ -178,7 +178,10 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
 
 ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
                                        const dwarf_value& value, std::uint64_t& address) noexcept {
-    if (value.form == dwarf::form_addr) return address = value.number, true;
+    if (value.form == dwarf::form_addr) {
+        address = value.number;
+        return true;
+    }
     return dwarf_form_is_address(value.form) &&
            read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
                             unit.format.address_bytes, address);

@@ -20,6 +20,11 @@
 #include <cstdlib>  // malloc, calloc, realloc, free, aligned_alloc, posix_memalign, ...
 
 #include <malloc.h>  // memalign, valloc, pvalloc, malloc_usable_size
+#if defined(__clang__) && __has_include(<mm_malloc.h>)
+    // Headers of intrinsics include it. It declares posix_memalign without noexcept, which clang
+    // takes behind glibc's declaration, but not behind a definition.
+    #include <mm_malloc.h>  // posix_memalign
+#endif
 
 // Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
@@ -29,6 +34,9 @@
     }
 
 #if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+// The two of C23, which not every <cstdlib> declares.
+extern "C" void free_sized(void* block, std::size_t bytes) noexcept;
+extern "C" void free_aligned_sized(void* block, std::size_t alignment, std::size_t bytes) noexcept;
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #endif
 

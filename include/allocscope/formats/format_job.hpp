@@ -36,10 +36,9 @@
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <cstddef>    // size_t
-#include <cstdint>    // int64_t, uint64_t
-#include <exception>  // exception
-#include <string>     // string
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint64_t
+#include <string>   // string
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -208,23 +207,15 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
     if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
 }
 
-// The same, but if memory runs out, it returns false with an error instead of throwing.
+// The same, but it returns false with an error instead of throwing.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
                stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
     const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    auto target = target_for(wanted);
-    return write_pieces(body, rows, target, value, error, source);
-#else
-    try {
+    return is_done_or_told(error, [&] {
         auto target = target_for(wanted);
         return write_pieces(body, rows, target, value, error, source);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
+    });
 }
 
 }  // namespace detail

@@ -139,7 +139,11 @@ inline std::string format_endings() {
 inline const file_format* format_of_path(const char* path, std::string& error) {
     const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
     if (found == nullptr) {
-        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+        is_done_or_told(error, [&] {
+            const std::string reason = "its ending must be " + format_endings();
+            error = report_problem(path_target{path}.name(), reason);
+            return false;
+        });
     }
     return found;
 }

@@ -46,7 +46,7 @@ struct matched_key {
 inline std::uint64_t hash_of_key(const matched_key& key) noexcept {
     return key.hash;
 }
-inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept;
+inline bool operator==(const matched_key& met, const matched_key& wanted);
 
 class stack_matcher {
 public:
@@ -108,7 +108,7 @@ private:
     table<matched_key, std::uint32_t> met_;
 };
 
-inline bool operator==(const matched_key& met, const matched_key& wanted) noexcept {
+inline bool operator==(const matched_key& met, const matched_key& wanted) {
     return met.hash == wanted.hash && wanted.of->is_equal_to(met.origin);
 }
 

@@ -43,7 +43,7 @@ inline leak_options doctest_defaults;
 class doctest_listener : public doctest::IReporter {
 public:
     explicit doctest_listener(const doctest::ContextOptions&) { doctest_running = this; }
-    ~doctest_listener() {
+    ~doctest_listener() override {
         put_function_back();
         if (doctest_running == this) doctest_running = nullptr;
     }

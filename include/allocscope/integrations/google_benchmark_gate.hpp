@@ -19,8 +19,10 @@
 #include <allocscope/integrations/google_benchmark_versions.hpp>
 
 #include <benchmark/benchmark.h>  // BenchmarkReporter, MemoryManager, IterationCount
-#include <cmath>                  // llround, isnan
+#include <cmath>                  // llround
 #include <cstddef>                // size_t
+#include <cstdint>                // uint64_t
+#include <cstring>                // memcpy
 #include <map>                    // map
 #include <mutex>                  // mutex, lock_guard
 #include <optional>               // optional
@@ -39,6 +41,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //   has ends the program.
 // While a gate exists, scopes do not fail runs themselves. Each reporter needs its own gate, also
 // that of --benchmark_out; without one its file shows the internal counter of the scopes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
 class benchmark_gate : public benchmark::BenchmarkReporter {
 public:
     // The reporter must outlive the gate.
@@ -84,8 +88,18 @@ private:
     std::map<std::string, bool> has_failed_;  // of each benchmark with a reported run
     std::size_t failures_ = 0;
 };
+#pragma GCC diagnostic pop
 
 namespace detail {
+
+// std::isnan() is always false with -ffast-math, with which Google Benchmark was not compiled.
+inline bool is_no_number(double value) noexcept {
+    std::uint64_t bits = 0;
+    static_assert(sizeof bits == sizeof value, "IEEE 754");
+    std::memcpy(&bits, &value, sizeof bits);
+    constexpr std::uint64_t infinity = 0x7ff0000000000000;
+    return (bits & ~(std::uint64_t{1} << 63U)) > infinity;
+}
 
 // Nothing if the run had no scope.
 inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
@@ -143,7 +157,7 @@ inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::bench
     // The coefficient of variation of zeros is NaN. Older releases print it, and JSON cannot
     // express it.
     for (auto& [counter, number] : run.counters) {
-        if (is_aggregate && used && std::isnan(number.value)) number.value = 0;
+        if (is_aggregate && used && detail::is_no_number(number.value)) number.value = 0;
     }
     for (const detail::benchmark_quantity& each : detail::benchmark_quantities) {
         if (has_failed && pads_errors_) run.counters.insert({each.counter, benchmark::Counter{}});

@@ -32,6 +32,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // releases up to 1.9.5 allocate one object there and call Setup and Teardown. Releases up to 1.9.1
 // keep pointers to results that have moved: with two or more repetitions their memory fields are
 // wrong with any memory manager.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
 class benchmark_memory_manager : public benchmark::MemoryManager {
 public:
     // Releases differ in which of these are virtual, so there is no `override`.
@@ -44,6 +46,7 @@ private:
 
     std::unique_ptr<scope> window_;
 };
+#pragma GCC diagnostic pop
 
 // definitions
 

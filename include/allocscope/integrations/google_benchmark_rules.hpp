@@ -40,7 +40,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 //     memory.at_most({.allocations = 2, .bytes = 256});     // C++20
 //     memory.at_most({2, 256});                             // C++17: in this order
 struct benchmark_limits {
-    static constexpr double unlimited = std::numeric_limits<double>::infinity();
+    // Not infinity, which does not exist with -ffast-math.
+    static constexpr double unlimited = (std::numeric_limits<double>::max)();
     double allocations = unlimited;  // for each iteration
     double bytes = unlimited;        // for each iteration, as requested
     double peak_bytes = unlimited;   // of the run; for several threads, the sum of their peaks

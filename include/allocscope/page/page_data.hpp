@@ -64,7 +64,7 @@ namespace detail {
 
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
+    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow)
         : out_(out),
           stacks_(stacks),
           shown_(stacks.rows()),

@@ -74,10 +74,9 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Returns null when it is not there.
+// Returns null when it is not there. Throws only what `is_same` throws.
 ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
-                                     std::uint64_t hash, same_key is_same,
-                                     const void* key) noexcept {
+                                     std::uint64_t hash, same_key is_same, const void* key) {
     if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);

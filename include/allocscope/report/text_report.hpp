@@ -34,11 +34,10 @@
 #include <allocscope/report/whole_report.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <cstddef>    // ptrdiff_t
-#include <cstdio>     // FILE
-#include <exception>  // exception
-#include <iosfwd>     // basic_ostream
-#include <string>     // string
+#include <cstddef>  // ptrdiff_t
+#include <cstdio>   // FILE
+#include <iosfwd>   // basic_ostream
+#include <string>   // string
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -61,21 +60,11 @@ bool put_text(const snapshot& rows, Target target, std::string& error, const tex
     return put_report(report.view(), target, error);
 }
 
-// The same; running out of memory is one more reason for an error.
 template <class Target>
 bool try_put_text(const snapshot& rows, Target target, std::string& error,
                   const text_options& wanted) {
     const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return put_text(rows, target, error, wanted);
-#else
-    try {
-        return put_text(rows, target, error, wanted);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
+    return is_done_or_told(error, [&] { return put_text(rows, target, error, wanted); });
 }
 
 template <class Target>

@@ -20,6 +20,8 @@
 #include <allocscope/report/piece_target.hpp>
 
 #include <cstdio>     // fputs
+#include <exception>  // exception
+#include <new>        // bad_alloc
 #include <stdexcept>  // runtime_error
 #include <string>     // string
 
@@ -44,6 +46,36 @@ bool put_report(text report, Target&& wanted, std::string& error) {
     if (target.open() && target.put(report) && target.finish()) return true;
     error = report_problem(target.name(), target.problem());
     return false;
+}
+
+#if !ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+// Sets `error` to `reason`, or to what fits into any string without memory.
+inline void set_error(std::string& error, const char* reason) noexcept {
+    try {
+        error = reason;
+    } catch (...) {
+        error = "out of memory";
+    }
+}
+#endif
+
+// Returns what `work` returns; false, with the reason in `error`, if it throws. Running out of
+// memory is one more reason for an error. Without exceptions, that ends the program.
+template <class Work>
+bool is_done_or_told(std::string& error, const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    static_cast<void>(error);
+    return work();
+#else
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        set_error(error, "out of memory");
+    } catch (const std::exception& problem) {
+        set_error(error, problem.what());
+    }
+    return false;
+#endif
 }
 
 // Without exceptions the message goes to stderr, because a failed report must not end the program.

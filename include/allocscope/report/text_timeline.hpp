@@ -90,14 +90,16 @@ inline bool may_have_utf8_bars(int descriptor) noexcept {
     return false;
 }
 
+struct timeline_bar {
+    std::uint64_t bytes;
+    bool has_point;
+};
+
 // Writes nothing if there are fewer than two points.
 inline void write_timeline(text_out& out, const snapshot::window_info& info, bool has_utf8_bars) {
     if (info.moment_count < 2) return;
     const snapshot::moment* const last = info.moments + info.moment_count - 1;
-    struct {
-        std::uint64_t bytes;
-        bool has_point;
-    } bars[most_bars] = {};
+    timeline_bar bars[most_bars] = {};
     const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
     const double bars_per_ns =
         static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);

@@ -169,7 +169,7 @@ private:
         if (row.user_frame >= of.frame_count) return false;
         saved_fields numbers = of.numbers();
         for (std::size_t i = 0; i < row.user_frame; ++i) numbers.number();
-        row.frames = &parts_->frames[numbers.index(parts_->frames.size())];
+        row.frames = &parts_->frames[numbers.number_below(parts_->frames.size())];
         row.frame_count = 1;
         row.user_frame = 0;
         return true;
@@ -204,7 +204,7 @@ private:
         const auto tag = static_cast<saved_tag>(ahead.bytes(1).front());
         saved_fields fields{ahead.bytes(ahead.number())};
         if (tag != saved_tag::sums) return;
-        __builtin_prefetch(parts_->stacks.data() + fields.index(parts_->stacks.size()));
+        __builtin_prefetch(parts_->stacks.data() + fields.number_below(parts_->stacks.size()));
     }
 
     static std::string damaged_at(std::size_t byte, const char* what) {
@@ -362,8 +362,8 @@ private:
         snapshot::window_info& info = parts_->info;
         read_text(*parts_, from);  // the version that wrote the file
         info.name = read_text(*parts_, from);
-        info.record = static_cast<recording>(from.index(3));
-        info.from = static_cast<threads>(from.index(2));
+        info.record = static_cast<recording>(from.number_below(3));
+        info.from = static_cast<threads>(from.number_below(2));
         info.stack_frames = static_cast<std::uint32_t>(from.small_number());
         info.duration_ns = from.number();
         info.totals.allocations = from.number();
@@ -490,23 +490,25 @@ inline std::string load_problem(const char* path, const std::string& reason) {
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
-    const file_reader file{path};
-    if (!file.is_open()) {
-        error = load_problem(path, why_unreadable(path));
-        return false;
-    }
-    const bool has_memory = is_done_with_memory([&] {
-        snapshot_block block;
-        if (!block.has_memory()) refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
-        ask_for_large_pages(whole, bytes);
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, wanted, parts);
+    return is_done_or_told(error, [&] {
+        const file_reader file{path};
+        if (!file.is_open()) {
+            error = load_problem(path, why_unreadable(path));
+            return false;
+        }
+        const bool has_memory = is_done_with_memory([&] {
+            snapshot_block block;
+            if (!block.has_memory()) refuse_memory();
+            const std::size_t bytes = file.identity().size_bytes;
+            auto* whole = static_cast<char*>(block.memory().allocate(bytes + saved_fields::ahead));
+            ask_for_large_pages(whole, bytes);
+            const std::size_t got = file.read_at(0, whole, bytes);
+            into = snapshot_from(block, {whole, got}, error, wanted, parts);
+        });
+        if (!has_memory) error = "there is not enough memory for it";
+        if (!error.empty()) error = load_problem(path, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = load_problem(path, error);
-    return error.empty();
 }
 
 }  // namespace detail
@@ -523,16 +525,15 @@ inline bool load_snapshot(const std::string& path, snapshot& into, std::string& 
 inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
                                std::string& error) {
     const pause_recording quietly;
-    const bool has_memory = detail::is_done_with_memory([&] {
+    return detail::is_done_or_told(error, [&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
         auto* whole =
             static_cast<char*>(block.memory().allocate(size + detail::saved_fields::ahead));
         if (size != 0) std::memcpy(whole, bytes, size);
         into = detail::snapshot_from(block, {whole, size}, error);
+        return error.empty();
     });
-    if (!has_memory) error = "there is not enough memory for it";
-    return error.empty();
 }
 
 // Throws report_error.

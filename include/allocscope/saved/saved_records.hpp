@@ -53,8 +53,8 @@ public:
         if (is_at_end()) return 0;
         return *at_ < 0x80U ? *at_++ : several_bytes();
     }
-    // Reads an index, which must be less than `count`.
-    std::size_t index(std::size_t count) noexcept { return checked(number(), count); }
+    // Reads a number that must be less than `count`, such as an index.
+    std::size_t number_below(std::size_t count) noexcept { return checked(number(), count); }
     // Calls work(index) for each number that is left; each must be less than `count`. Returns how
     // many there are.
     template <class Work>
@@ -69,7 +69,7 @@ public:
         return found;
     }
     int small_number() noexcept {
-        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+        return static_cast<int>(number_below(static_cast<std::size_t>(INT_MAX) + 1));
     }
     text bytes(std::uint64_t count) noexcept {
         if (count > left()) {
@@ -237,7 +237,7 @@ struct loaded_parts {
 };
 
 inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.texts[from.index(parts.texts.size())];
+    return parts.texts[from.number_below(parts.texts.size())];
 }
 
 // Calls work(i, number of the frame) for each frame of a stack. A number that the loader did not
@@ -281,12 +281,12 @@ void read_intervals(saved_fields& from, Row& into) noexcept {
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
     if (parts.stacks.empty()) {
-        from.index(0);  // damaged
+        from.number_below(0);  // damaged
         return 0;
     }
-    const std::size_t stack = from.index(parts.stacks.size());
+    const std::size_t stack = from.number_below(parts.stacks.size());
     into.frame_count = parts.stacks[stack].frame_count;
-    into.user_frame = from.index(into.frame_count + 1);
+    into.user_frame = from.number_below(into.frame_count + 1);
     into.objects = from.number();
     into.bytes = from.number();
     into.file = read_text(parts, from);
@@ -301,7 +301,7 @@ std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into)
 
 // An age is a number of the file, or 0 in a file without ages.
 inline std::size_t read_age(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.ages.empty() ? 0 : from.index(parts.ages.size());
+    return parts.ages.empty() ? 0 : from.number_below(parts.ages.size());
 }
 
 inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
@@ -310,7 +310,8 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     into.allocations = from.number();
     into.bytes_allocated = from.number();
     into.type_source = read_text(parts, from);
-    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    const std::size_t thread =
+        from.number_below(parts.threads.size() + 1);  // from 1; 0: several, or none
     into.thread_count = thread != 0 ? 1 : 0;
     into.thread = thread != 0 ? thread - 1 : 0;
     into.age = read_age(parts, from);
@@ -319,7 +320,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
 
 inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
     snapshot::thread_part part{};
-    part.thread = from.index(parts.threads.size());
+    part.thread = from.number_below(parts.threads.size());
     part.objects = from.number();
     part.bytes = from.number();
     part.allocations = from.number();

@@ -50,7 +50,7 @@ struct saved_stack_source {
         std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
         saved_fields frames = stack.numbers();
         while (before-- != 0) frames.number();
-        return &parts.frames[frames.index(parts.frames.size())];
+        return &parts.frames[frames.number_below(parts.frames.size())];
     }
     // The frames of a stack may lie anywhere. In three steps this fetches the saved_stack, then the
     // numbers of its frames, and then the innermost frame: it is the one that no earlier stack had.
@@ -65,7 +65,7 @@ struct saved_stack_source {
         const saved_stack& next = stack_ahead(1);
         if (next.frame_count == 0) return;
         saved_fields numbers = next.numbers();
-        const snapshot::frame& frame = parts.frames[numbers.index(parts.frames.size())];
+        const snapshot::frame& frame = parts.frames[numbers.number_below(parts.frames.size())];
         __builtin_prefetch(&frame);
         __builtin_prefetch(&frame.offset);
     }

@@ -15,6 +15,7 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/child_mark.hpp>
+#include <allocscope/platform/open_mutex.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/followed_peak.hpp>
@@ -60,11 +61,11 @@ struct process_state {
     atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named. Taken before the two locks below, never while one is held.
-    pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t naming = open_mutex;
     // Held while tables are read: meanwhile nothing in them is reused or given back. Taken after
     // `naming` and before `control`. `control` is not held all that time, so windows can open.
-    pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t walking = open_mutex;
+    pthread_mutex_t control = open_mutex;
     // For windows/after_fork.hpp: the thread (&current_entry) that is in fork() and holds all
     // locks; the mark of a child which has not mended its locks yet; and the function that mends
     // them.

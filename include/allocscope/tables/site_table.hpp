@@ -95,7 +95,7 @@ public:
                 // Another thread may count at the site as soon as it finds it, so by_id() knows it
                 // before.
                 fresh = make_site(arena, hash, frames, frame_count, tag);
-                if (fresh == nullptr || !index(arena, fresh)) return nullptr;
+                if (fresh == nullptr || !put_by_number(arena, fresh)) return nullptr;
             }
             searched = first;
             fresh->next.store(first, memory_order::relaxed);
@@ -186,7 +186,7 @@ private:
         return fresh;
     }
 
-    ALLOCSCOPE_SLOW_PATH bool index(page_arena& arena, const site* fresh) noexcept {
+    ALLOCSCOPE_SLOW_PATH bool put_by_number(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
         site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {

@@ -25,6 +25,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/platform/open_mutex.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/name_brackets.hpp>
@@ -238,7 +239,7 @@ private:
     static constexpr std::size_t max_patterns = 64;
     static constexpr std::size_t pattern_size = 256;
 
-    pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t adding_ = detail::open_mutex;
     std::size_t count_ = 0;  // others read it while add() runs
     char patterns_[max_patterns][pattern_size] = {};
 };

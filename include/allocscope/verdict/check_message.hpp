@@ -10,6 +10,8 @@
 //         called from src/main.cpp:12 in main
 //       src/cache.cpp:70: 1 object of entry, 32 bytes, in cache::add
 //         called from src/cache.cpp:81 in cache::grow, 3 times
+//         called from src/cache.cpp:95 in cache::load
+//         further out, from src/main.cpp:14 in main
 //
 // Only the user's own frames are shown, each as file:line, so that terminals and editors can open
 // it.
@@ -28,6 +30,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/library_files.hpp>
+#include <allocscope/types/name_brackets.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -105,32 +108,57 @@ inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scr
            !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
+// Whether frames further out only run tests or benchmarks. Not every test is called by an adapter
+// of ours, which has a frame with that name.
+inline bool runs_a_test(text function) noexcept {
+    constexpr text runners =
+        "testing::Test::Run( testing::TestInfo::Run( testing::UnitTest::Run( "
+        "doctest::Context::run( Catch::Session::run benchmark::RunSpecifiedBenchmarks(";
+    return function.contains("::allocscope_test_boundary") ||
+           !symbolize::listed_start(function, runners).empty();
+}
+
+inline void write_times(text_out& out, std::uint64_t times) {
+    if (times > 1) out << ", " << decimal{times} << " times";
+}
+
 // A recursive function is written as one caller, so that it does not hide the function that called
-// it first.
+// it first. Behind the callers comes the outermost call, if its file is not among theirs: where all
+// of them are in a library, this one is the user's.
 inline void write_callers(text_out& out, arena& scratch, const snapshot::row& row,
                           const char* indent) {
+    const bool has_place = row.user_frame < row.frame_count;
+    const char* files[message_callers + 1] = {has_place ? row.frames[row.user_frame].file : ""};
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
+    const snapshot::frame* outermost = nullptr;
     std::uint64_t times = 0;
-    const bool has_place = row.user_frame < row.frame_count;
-    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
-        // Frames further out only run the tests.
-        if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, place, scratch)) continue;
+        if (runs_a_test(frame.function)) break;
+        if (!is_shown_caller(frame, files[0], scratch)) continue;
+        if (outermost != nullptr || (shown == message_callers && !is_same_call(*last, frame))) {
+            outermost = &frame;
+            continue;
+        }
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
-        if (times > 2) out << ", " << decimal{times - 1} << " times";
-        if (shown == message_callers) return;
+        write_times(out, times - 1);
         times = 1;
         last = &frame;
-        ++shown;
+        files[++shown] = frame.file;
         out << '\n' << indent << "    called from ";
         write_file_line(out, frame.file, frame.line);
         write_in_function(out, scratch, frame.function);
     }
-    if (times > 1) out << ", " << decimal{times} << " times";
+    write_times(out, times);
+    if (outermost == nullptr) return;
+    for (const char* file : files) {
+        if (std::strcmp(file, outermost->file) == 0) return;
+    }
+    out << '\n' << indent << "    further out, from ";
+    write_file_line(out, outermost->file, outermost->line);
+    write_in_function(out, scratch, outermost->function);
 }
 
 // Writes a row without its callers.

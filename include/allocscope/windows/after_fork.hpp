@@ -23,6 +23,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/open_mutex.hpp>
 #include <allocscope/platform/thread_identity.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -144,10 +145,9 @@ inline void mend_child() noexcept {
     const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
     const bool are_names_whole =
         has_handlers ? own_locks.has_naming : is_locked_by_nobody(process.naming);
-    const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
-    process.control = open;
-    process.walking = open;
-    process.naming = open;
+    process.control = open_mutex;
+    process.walking = open_mutex;
+    process.naming = open_mutex;
     forget_locks_of_fork();
     forget_readings();
     process.forking.store(nullptr, memory_order::relaxed);

@@ -52,12 +52,6 @@ __attribute__((noinline)) char* make_text(std::size_t bytes) {
     return allocscope_test::opaque(new char[bytes]);
 }
 
-__attribute__((noinline)) char* dig(int depth) {
-    char* made = depth == 0 ? make_text(33) : dig(depth - 1);
-    allocscope_test::barrier();
-    return made;
-}
-
 check_result check_of_two_objects(const allocation_budget& budget) {
     scope window{"two"};
     char* first = make_text(100);
@@ -519,24 +513,6 @@ TEST_CASE("tests that run beside each other do not disturb each other") {
     for (int i = 0; i < 4; ++i) runners.emplace_back(test, i % 2 == 1);
     for (std::thread& each : runners) each.join();
     CHECK(wrong.load() == 0);
-}
-
-TEST_CASE("recursion is one caller, and does not hide who began it") {
-    for (const int depth : {4, 40}) {  // a check keeps more frames than the 24 of a window
-        leak_check leaks{"deep"};
-        char* left = dig(depth);
-        const check_result found = leaks.finish();
-        delete[] left;
-        const std::string message = found.message();
-        CAPTURE(message);
-        const std::size_t first = message.find("called from ");
-        const std::size_t second = message.find("called from ", first + 1);
-        REQUIRE(second != std::string::npos);
-        const std::string caller = message.substr(first, second - first);
-        CHECK(has(caller.c_str(), " in (anonymous namespace)::dig"));
-        CHECK(has(caller.c_str(), ("::dig, " + std::to_string(depth + 1) + " times\n").c_str()));
-        CHECK_FALSE(has(message.substr(second).c_str(), "dig"));
-    }
 }
 
 TEST_CASE("the evidence is saved, and where is said; where it cannot be, why not is said") {

@@ -30113,7 +30113,19 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "caml_stat_alloc_noexc caml_stat_resize caml_stat_strdup _PyObject_Malloc "
         "debug_xalloc debug_xcalloc debug_xrealloc pa_xmalloc pa_xmalloc0 pa_xrealloc pa_xstrdup "
         "lsx_realloc xmlStrdup xmlStrndup ruby_strdup dbus_malloc dbus_malloc0 dbus_realloc "
-        "_dbus_strdup lt__memdup e_malloc zalloc zshcalloc ztrdup";
+        "_dbus_strdup lt__memdup e_malloc zalloc zshcalloc ztrdup "
+        "monoeg_malloc monoeg_malloc0 monoeg_realloc monoeg_g_calloc monoeg_g_memdup "
+        "monoeg_try_malloc monoeg_try_realloc erts_sys_alloc erts_sys_realloc "
+        "erts_sys_aligned_alloc successful_malloc caml_stat_alloc_aligned_noexc "
+        "caml_stat_calloc_noexc caml_stat_resize_noexc caml_stat_strdup_noexc caml_alloc_for_heap "
+        "stgMallocBytes stgReallocBytes stgCallocBytes libc_malloc SysStorage_ALLOCATE "
+        "Storage_ALLOCATE SLmalloc SLcalloc SLrealloc MikMod_malloc MikMod_calloc MikMod_realloc "
+        "MikMod_strdup av_strdup av_strndup av_memdup av_malloc_array av_realloc_array "
+        "aom_malloc aom_memalign aom_calloc vpx_malloc vpx_memalign vpx_calloc SDL_malloc "
+        "SDL_calloc SDL_realloc SDL_strdup CPLMalloc CPLCalloc CPLRealloc CPLStrdup VSIMalloc "
+        "VSICalloc VSIRealloc VSIMallocVerbose VSIMalloc2Verbose _TIFFmalloc _TIFFcalloc "
+        "_TIFFrealloc PR_Malloc PR_Calloc PR_Realloc gcry_malloc gcry_xmalloc jv_mem_alloc "
+        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc";
     return is_listed(name, names);
 }
 

@@ -94,10 +94,27 @@ TEST_CASE("frame_rule: library types in a user's function do not make it a libra
 }
 
 TEST_CASE("frame_rule: functions around malloc that C programs have are the library's") {
-    for (const char* name :
-         {"xmalloc", "g_malloc0", "gmalloc", "agalloc", "png_malloc_warn", "AcquireCriticalMemory",
-          "uv__malloc", "Tcl_Alloc", "ngx_calloc", "zmalloc_usable", "objc_calloc",
-          "caml_stat_alloc", "debug_xalloc", "_dbus_strdup", "ztrdup"}) {
+    for (const char* name : {"xmalloc",
+                             "g_malloc0",
+                             "gmalloc",
+                             "agalloc",
+                             "png_malloc_warn",
+                             "AcquireCriticalMemory",
+                             "uv__malloc",
+                             "Tcl_Alloc",
+                             "ngx_calloc",
+                             "zmalloc_usable",
+                             "objc_calloc",
+                             "caml_stat_alloc",
+                             "debug_xalloc",
+                             "_dbus_strdup",
+                             "ztrdup",
+                             "monoeg_g_calloc",
+                             "erts_sys_aligned_alloc",
+                             "successful_malloc",
+                             "Storage_ALLOCATE",
+                             "CPLMalloc",
+                             "safe_zalloc"}) {
         CAPTURE(std::string{name});
         CHECK(is_library(name));
     }

@@ -200,6 +200,13 @@ private:
     void lambda(written& to, std::size_t behind) {
         if (!to.is_after_colons()) begin_name(to);
         if (behind == no_position) is_failed_ = true;
+        // In the call of another lambda: "main::{lambda}::operator()(int) const::{lambda}"
+        const std::size_t outer = to.out.view().find("{lambda}::operator()");
+        if (outer != no_position) {
+            to.out.cut(outer);
+            to.out << "{lambda}::";
+            to.space_before = false;
+        }
         to.write_space();
         to.out << "{lambda}";
         at_ = behind;
@@ -374,6 +381,7 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        if (is_next("(lambda at ")) return lambda(to, skip_brackets(type_, at_));  // clang
         if (depth > 0 && to.out.empty() && small_value(to)) return;
         // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         const std::size_t behind = skip_brackets(type_, at_);

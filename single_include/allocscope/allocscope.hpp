@@ -20890,6 +20890,7 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        if (is_next("(lambda at ")) return lambda(to, skip_brackets(type_, at_));  // clang
         if (depth > 0 && to.out.empty() && small_value(to)) return;
         const std::size_t behind = skip_brackets(type_, at_);
         if (leave_function(to, behind)) return;
@@ -22109,6 +22110,7 @@ private:
 struct lines_near_call {
     int before = 0;
     int behind = 0;
+    int before_column = 0;  // 0: the code before is that of an inlined call
 };
 
 struct code_location {
@@ -22440,6 +22442,9 @@ public:
     // it.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
+    // The first address at or after `least` that belongs to the call with number - 1.
+    std::uint64_t begin_of(std::size_t number, std::uint64_t least) const noexcept;
+
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return calls_.size(); }
 
@@ -22517,6 +22522,14 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
     }
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
     calls_.push_back(call);
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inlined_calls::begin_of(std::size_t number,
+                                                          std::uint64_t least) const noexcept {
+    for (const address_range& piece : pieces_.all()) {
+        if (piece.value + 1 == number && piece.low >= least) return piece.low;
+    }
+    return least;
 }
 
 // A call counts only if all calls around it also hold the address.
@@ -23248,6 +23261,10 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
+inline int as_line(std::uint64_t number) {
+    return number > INT_MAX ? 0 : static_cast<int>(number);
+}
+
 class nearby_lines {
 public:
     // `calls` and `function` belong to the function around the address.
@@ -23266,13 +23283,14 @@ public:
 
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
-    // do not count. 0: there is none.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file,
-                         std::uint64_t least = 1) const {
+    // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
+    // inlined call.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file, std::uint64_t least = 1,
+                         std::uint64_t* column = nullptr) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file);
+            const std::uint64_t found = line_at(*at, call, file, column);
             if (found >= least && found != line) return found;
             if (at == rows_.begin) break;
         }
@@ -23286,6 +23304,27 @@ public:
             if (found != 0 && found != line) return found;
         }
         return 0;
+    }
+
+    // The lines around a frame's call, with its own line left out.
+    lines_near_call around(std::size_t call, const code_frame& frame) const {
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        std::uint64_t column = 0;
+        lines_near_call found;
+        found.before = as_line(before(call, line, frame.file, 1, &column));
+        found.before_column = static_cast<int>(column);
+        if (!frame.is_nearby) found.behind = as_line(behind(call, line, frame.file));
+        return found;
+    }
+
+    // The same, where the inlined code begins that `here` is about. But its first instructions may
+    // have been moved into the statement before, or to the start of the function: then `here`.
+    lines_near_call or_else(const lines_near_call& here, std::size_t call,
+                            const code_frame& frame) const {
+        const lines_near_call begin = around(call, frame);
+        const bool is_between = begin.before != 0 && begin.before != begin.behind;
+        const bool is_moved = here.behind == 0 || here.behind < here.before;
+        return is_between || is_moved ? begin : here;
     }
 
     // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
@@ -23310,14 +23349,17 @@ private:
 
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file,
+                          std::uint64_t* column = nullptr) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
+        if (column != nullptr) *column = row.column;
         for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
             if (i == 0) return 0;  // the row belongs to a caller of `call`
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
+            if (column != nullptr) *column = 0;
             i = inner.parent;
         }
         const text path = lines_.path_of(number, texts_);
@@ -23833,7 +23875,8 @@ public:
     }
 
     // The lines near the call in a frame that resolve() made for this address. `outer` is the
-    // number of frames of the address that are further out than this one.
+    // number of frames of the address that are further out than this one. Optimisers move code that
+    // rarely runs to the end of a function, so what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -23843,13 +23886,17 @@ public:
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
-        for (; count > outer; --count) call = calls[call - 1].parent;
+        std::size_t inner = 0;
+        for (; count > outer; --count) {
+            inner = call;
+            call = calls[call - 1].parent;
+        }
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
-        const auto line = static_cast<std::uint64_t>(frame.line);
-        lines_near_call found;
-        found.before = as_line(nearby.before(call, line, frame.file));
-        if (!frame.is_nearby) found.behind = as_line(nearby.behind(call, line, frame.file));
-        return found;
+        lines_near_call here = nearby.around(call, frame);
+        if (inner == 0 || frame.is_nearby) return here;
+        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
+        return nearby_lines{lines_of(*unit), texts_, calls, *function.range, begin}.or_else(
+            here, call, frame);
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
@@ -24059,10 +24106,6 @@ private:
         name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
         symbol_names_[symbol] = name;
         return name;
-    }
-
-    static int as_line(std::uint64_t number) {
-        return number > INT_MAX ? 0 : static_cast<int>(number);
     }
 
     static void add_frame(code_location& location, const code_frame& frame) {
@@ -25506,10 +25549,12 @@ public:
     }
 
     // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
-    // the second of realloc, as the product of both of calloc. Returns false if it is none.
+    // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
+    // of calloc. Returns false if it is none.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
+        if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
@@ -26143,9 +26188,15 @@ private:
             case '=':
                 see_assignment(at);
                 break;
+            case 'a':
+            case 'p':
+                if (token.size() < 13) break;
+                [[fallthrough]];
             case 'm':
             case 'r':
-                if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
+                if (is_listed(token, "malloc realloc aligned_alloc posix_memalign reallocarray")) {
+                    see_request(at, at + 1);
+                }
                 break;
             case 'n':
                 if (token == "new") see_new(at);
@@ -26866,7 +26917,9 @@ inline text without_wrapping(arena& memory, text type) {
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
         return "hash buckets";
     }
-    if (type == "std::__future_base::_State_baseV2") return "std::future state";
+    if (is_listed(type, "std::__future_base::_State_baseV2 std::__assoc_sub_state")) {
+        return "std::future state";
+    }
     const std::size_t open = type.find('<');
     if (open == no_position || skip_brackets(type, open) != type.size()) return type;
     const list<text> arguments = split_arguments(memory, type.substr(open));
@@ -27139,9 +27192,9 @@ inline bool is_forwarding_frame(text plain) noexcept {
 struct read_name {
     text whole;  // as the demangler spelled it
     function_name parts;
-    text plain;         // its own qualified name without template arguments
-    library_call call;  // if it is a function of the standard library
-    bool is_own_operator_new = false;
+    text plain;                     // its own qualified name without template arguments
+    library_call call;              // if it is a function of the standard library
+    bool is_own_allocator = false;  // a class's own operator new, or a memory resource of the user
     bool is_forwarding = false;
 };
 
@@ -27202,8 +27255,11 @@ private:
         into.parts = parse_function_name(memory_, function);
         into.plain = plain_name(memory_, into.parts);
         into.call = as_library_call(memory_, into.parts);
-        into.is_own_operator_new = symbolize::is_own_operator_new(into.parts);
-        into.is_forwarding = into.is_own_operator_new || is_forwarding_frame(into.plain);
+        into.is_forwarding = is_forwarding_frame(into.plain);
+        const bool is_own_resource = !into.is_forwarding && !into.plain.starts_with("std::") &&
+                                     into.plain.ends_with("::do_allocate");
+        into.is_own_allocator = is_own_resource || is_own_operator_new(into.parts);
+        into.is_forwarding = into.is_forwarding || into.is_own_allocator;
     }
 
     type_answer answer_of(const read_name& name, bool has_line) {
@@ -27447,7 +27503,8 @@ public:
                         file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                     if (is_argument) word = number_or(word, file_.text_at(i));
                     is_of_library = word == "std" || word.starts_with("std::");
-                } else if (!is_of_library && !is_type_or_namespace(word)) {
+                } else if (!is_of_library && !is_type_or_namespace(word) &&
+                           !is_value_of_type(i, end)) {
                     return false;
                 }
                 if (word.empty() || (known.empty() && is_bare_template(i, end, word))) return false;
@@ -27525,6 +27582,12 @@ public:
                knowledge_.kind(knowledge_.context, word) >= least;
     }
 
+    // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
+    bool is_value_of_type(std::size_t at, std::size_t end) const {
+        return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
+               is_described(file_.text_at(at - 2));
+    }
+
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
@@ -27550,7 +27613,9 @@ public:
             "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
             "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
             "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
-            "int32_t int64_t");
+            "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
+            "nano "
+            "strong_ordering weak_ordering partial_ordering");
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
@@ -28215,7 +28280,8 @@ private:
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type.
+    // it is a type, or the debug information if the file has one class with that name and the
+    // function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
@@ -28224,7 +28290,9 @@ private:
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return false;
+        return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
+               knowledge_.kind(knowledge_.context, name) == name_kind::type &&
+               find_variable(file_, expression_.type_begin).at == 0;
     }
 
     arena& memory_;
@@ -28626,6 +28694,43 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
 
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
 // new_in_macro.hpp - the type of a `new` that a macro writes.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
@@ -28715,8 +28820,9 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
-// The type of the only `new` in the macro that is used at `at`; "" if that is not certain. `is_all`
-// is set if the macro writes nothing else, so that nothing else can be allocated at its place.
+// The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
+// is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
+// allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all, bool& is_array) {
@@ -28726,17 +28832,21 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling() == "new" ? 1U : 0U;
+    for (const source_token& token : made.tokens()) {
+        count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+    }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
-    is_array = made.is_at(only.type_end, "[");
+    is_array = only.is_request || made.is_at(only.type_end, "[");
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
-        bool is_harmless = is_listed(token, "( ) { }");
+        // A request is cast to the type of a pointer.
+        bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
+                                           : is_listed(token, "( ) { }");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
         const bool is_behind = i >= only.type_end && is_word(token);
         if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
@@ -28838,12 +28948,13 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
     const text token = file.text_at(at);
     std::size_t open = token == name ? class_body(file, at) : 0;
+    const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
     if (token != name) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
         if (has_new_before(file, brace)) return 0;
     }
-    if (open == 0 && (token != name || file.is_at(at + 1, "::"))) open = body_of_class(file, name);
+    if (open == 0 && (token != name || is_elsewhere)) open = body_of_class(file, name);
     return open != 0 && are_only_initialisers(file, open) ? open : 0;
 }
 
@@ -29237,6 +29348,8 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         const text first = first_argument(memory, name.parts.last().arguments);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
+            // A text is made of iterators, which may be pointers to other characters.
+            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
             character = without_const(without_spaces_around(without_pointer(first)));
         }
         if (character.empty()) character = type_of_character_buffer(name.call);
@@ -29321,7 +29434,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
 
-// handed_on_size.hpp - whether a class's own operator new passes on the size that it got.
+// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
 
 #ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
 #define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
@@ -29330,11 +29443,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The first parameter of the nearest definition of an operator new before a token. A brace or a
-// word follows a definition, but not a call.
+// The first parameter of the nearest definition of an operator new or of do_allocate before a
+// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
-        if (!file.is_at(at - 2, "operator") || !file.is_at(at - 1, "new")) continue;
+        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
         std::size_t open = at;
         while (open < before && !file.is_at(open, "(")) ++open;
         const std::size_t close = file.partner(open);
@@ -29343,13 +29457,19 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
         if (behind != "{" && !is_word(behind)) continue;
         std::size_t end = open + 1;
         while (end < close && !file.is_at(end, ",")) ++end;
-        return file.text_at(end - 1);
+        const text name = file.text_at(end - 1);
+        for (std::size_t use = close + 1; use < before; ++use) {
+            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
+            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
+        }
+        return name;
     }
     return {};
 }
 
-// Whether a class's own operator new asks for exactly the size that it got: the frame's line has
-// `operator new(n)` or `malloc(n)` with the name of its parameter.
+// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
+// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
+// its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
     if (file == nullptr) return false;
@@ -29358,7 +29478,7 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
         const bool is_new =
             at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
-        if (!is_new && file->text_at(at) != "malloc") continue;
+        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
         std::size_t open = at + 1;
         if (file->text_at(open) == "[") open += 2;
         if (file->text_at(open) != "(") continue;
@@ -29500,9 +29620,9 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
     return index;
 }
 
-// A class's own operator new may ask for a whole chunk of objects. Returns false if one of the
-// operators further in than the asking frame may do so, or asks for something else, which is then
-// in `answer`.
+// A class's own operator new, or a memory resource, may ask for a whole chunk of objects. Returns
+// false if one of those further in than the asking frame may do so, or asks for something else,
+// which is then in `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, const type_knowledge& knowledge,
                              type_answer& answer) {
@@ -29511,7 +29631,7 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
         const read_name& name = names.of(frames[i].function);
         // With -g1, clang names an inlined operator without its class.
         const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
-        if (!name.is_own_operator_new && !may_be_own) continue;
+        if (!name.is_own_allocator && !may_be_own) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
@@ -29923,12 +30043,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Whether the line contains only a closing brace.
-inline bool is_closing_brace(const source_outline& file, int line) noexcept {
+// The token at a place where a brace closes a block, on a line that begins with it; 0: there is
+// none. Behind it may be the end of the statement that a lambda is a part of: `});`.
+inline std::size_t closing_brace(const source_outline& file, int line, int column) noexcept {
     const list<source_token>& tokens = file.tokens();
-    const std::size_t at = file.token_from(line, 0);
-    if (at >= tokens.size() || tokens[at].line != line || !file.is_at(at, "}")) return false;
-    return at + 1 == tokens.size() || tokens[at + 1].line != line;
+    const std::size_t at = file.token_from(line, column);
+    if (at == 0 || !file.is_at(at, "}") || tokens[at].line != line) return 0;
+    if (tokens[at - 1].line == line) return 0;
+    const bool is_last = at + 1 == tokens.size() || tokens[at + 1].line != line;
+    return is_last || file.is_any_at(file.partner(at) - 1, ") ] mutable") ? at : 0;
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
@@ -29944,14 +30067,34 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     const code_frame& frame = frames[at];
     if (is_standard_header(frame.file)) return false;
     const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || !is_closing_brace(*file, frame.line)) return false;
+    if (file == nullptr || closing_brace(*file, frame.line, frame.column) == 0) return false;
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest) noexcept {
-    const int line = nearest.behind != 0 ? nearest.behind : nearest.before;
+// Whether the code before the call is the `new` of an aggregate that is made of texts, `new person{
+// "a text"}`: its members are made after the `new`.
+inline bool fills_new_object(const source_outline& file, const lines_near_call& nearest) {
+    if (nearest.before_column == 0) return false;
+    const new_expression* made = find_new_expression(file, nearest.before, nearest.before_column);
+    if (made == nullptr || !file.is_at(made->last, "}")) return false;
+    std::size_t at = file.partner(made->last);
+    while (file.text_at(at).front() != '"' && at < made->last) ++at;
+    return at < made->last;
+}
+
+// `nearest` is for a frame for which is_at_closing_brace() is true.
+inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest,
+                                source_cache& sources) {
+    const source_outline& file = *source_of(frame, sources);
+    const std::size_t close = file.token_from(frame.line, 0);
+    const std::size_t first = file.partner(close) + 1;
+    std::size_t at = first;
+    while (!file.is_any_at(at, "; }")) at = file.partner(at) > at ? file.partner(at) + 1 : at + 1;
+    int line = nearest.behind != 0 ? nearest.behind : nearest.before;
+    if (fills_new_object(file, nearest)) line = nearest.before;
+    if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
+    if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
     if (line == 0) return;
-    if (line < nearest.before) return;  // the code was moved, so no line is certain
     frame.line = line;
     frame.column = 0;
     frame.is_nearby = true;
@@ -30456,43 +30599,6 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
-
-// implicit_function.hpp - recognises constructors and assignments that the compiler made.
-
-#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the declaration that the token belongs to ends with "= default".
-inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
-    while (at + 1 < file.tokens().size()) {
-        const text token = file.tokens()[at].spelling();
-        if (token == ";" || token == "{" || token == "}") return false;
-        if (token == "=" && file.is_at(++at, "default")) return true;
-        ++at;
-    }
-    return false;
-}
-
-inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
-    if (frame.is_implicit) return true;
-    if (!frame.may_be_implicit) return false;
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || frame.is_nearby) return false;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
-    // clang++ gives the copies of members columns inside the last word.
-    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
 
 // module_rule.hpp - finds the frame that gives a row its place: all rules, in their order.
 
@@ -31158,8 +31264,8 @@ private:
         while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
         outer %= owner.frame_count;  // a recursion has the address several times
         symbolize::leave_closing_brace(
-            frames[at],
-            symbols_.lines_near(owner.location->address, owner.home, frames[at], outer));
+            frames[at], symbols_.lines_near(owner.location->address, owner.home, frames[at], outer),
+            sources_);
     }
 
     // See types/module_rule.hpp.

@@ -3,6 +3,8 @@
 
 #include <allocscope/allocscope.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -64,6 +66,22 @@ task work(int number) {  // line: coroutine frame of work()
 }
 #endif
 
+// A function whose only statement makes all of it.
+__attribute__((noinline)) std::array<std::unique_ptr<float>, 2> both(float number) {
+    return {std::make_unique<float>(number), std::make_unique<float>(2)};  // line: only float
+}
+
+// g++ places the text of the new object at the brace, behind the `new`.
+struct address {
+    std::string street;
+    int number;
+};
+__attribute__((noinline)) address* moved(std::vector<long>& numbers) {
+    auto* made = new address{"a street with a rather long name", 3};  // line: new address, char
+    numbers.push_back(made->number);
+    return made;
+}
+
 int main(int argc, char**) {
     std::vector<employee> a, b, c;
     std::vector<department> d;
@@ -73,6 +91,10 @@ int main(int argc, char**) {
     c.reserve(9);
     d.reserve(9);
     f.reserve(9);
+    std::vector<long> numbers;
+    numbers.reserve(9);
+    std::vector<employee> e;
+    e.reserve(9);
     const std::string copied(50, 'c');
     const allocscope::scope window{"odd lines"};
     a.push_back({1, "a literal that is longer than sso"});      // line: literal char
@@ -85,6 +107,16 @@ int main(int argc, char**) {
     const std::pair<int, std::string> pair{8, copied};          // line: pair char
     const std::unique_ptr<long> one{either(argc > 1)};
     { const allocates_at_its_end last{}; }
+    const auto pointers = both(3);
+    const std::unique_ptr<address> home{moved(numbers)};
+    const auto add = [&](int id) {
+        e.push_back({id, copied});  // line: closure char
+    };
+    add(9);
+    std::for_each(numbers.begin(), numbers.end(), [&](long id) {
+        e.push_back({static_cast<int>(id), copied});  // line: argument char
+        ++merged;
+    });
 #if defined(__cpp_impl_coroutine)
     const task waiting = work(argc);
 #endif

@@ -287,6 +287,20 @@ typedef void (*callback)(int);
 #define MAKER(T, name) T* make_##name() { return new T; }
 template <class T> struct crate { T value; long more = 3; crate(T v) : value(v) {} };
 template <class T> struct stored { using type = app::holder<T>; };
+enum class mode { fast, safe };
+template <mode M, class T> struct policy { T values[4]; };
+struct resource : std::pmr::memory_resource {
+    std::size_t total = 0;
+    void* do_allocate(std::size_t size, std::size_t alignment) override {
+        total += size;
+        return std::pmr::new_delete_resource()->allocate(size, alignment);
+    }
+    void do_deallocate(void* block, std::size_t, std::size_t) override { ::operator delete(block); }
+    bool do_is_equal(const memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+};
+resource counted;
 struct source {
     app::plain one;
     __attribute__((noinline)) app::plain copy() const { return one; }
@@ -317,6 +331,23 @@ RARE = [
     (F + "{ std::filesystem::path p = \"/usr\"; p = p / \"share\"; hold(std::move(p)); }",
      ["std::filesystem::path components"]),
     (F + "{ keep(new (unsigned char)(7)); }", ["unsigned char"]),
+    (F + "{ keep(new policy<mode::fast, long>()); }", ["policy<mode::fast, long>"]),
+    (F + "{ keep(new app::box<policy<mode::safe, char>>[3]); }",
+     ["app::box<policy<mode::safe, char>>"]),
+    ("struct node@ { long n[3]; }; " + F + "{ node@ one{}; keep(&one); "
+     "void* raw = ::operator new(3 * sizeof(node@)); keep(raw); }", ["node@"]),
+    ("struct filled@ { long* p = new long[3]; filled@() = default; filled@(int) : p(nullptr) {} };"
+     " " + F + "{ static filled@ one; keep(&one); }", ["long"]),
+    (F + "{ static std::pmr::vector<app::plain> v(&counted); v.resize(3); keep(&v); }",
+     ["app::plain"]),
+    (F + "{ static std::pmr::map<int, long> m(&counted); m[3] = 4; keep(&m); }",
+     ["std::pair<const int, long>"]),
+    ("template <class T> void g@(T one) { auto made = [large = std::array<T, 9>{}, one] { return "
+     "large[0] + one; }; hold(std::function<T()>(made)); } " + F + "{ g@(3L); }",
+     ["g@<long>(long)::{lambda} | {lambda}"]),
+    (F + "{ auto outer = [](long n) { auto inner = [n, large = std::array<long, 9>{}] { return "
+     "large[0] + n; }; return std::function<long()>(inner); }; hold(outer(3)); }",
+     ["f@()::{lambda}::{lambda} | {lambda}"]),
     (F + "{ keep(new (app::plain)()); }", ["app::plain"]),
     (F + "{ keep(new (std::pair<int, char>)(1, 'c')); }", ["std::pair<int, char>"]),
     (F + "{ keep(new four); }", ["four"]),

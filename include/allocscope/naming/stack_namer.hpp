@@ -313,8 +313,8 @@ private:
         while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
         outer %= owner.frame_count;  // a recursion has the address several times
         symbolize::leave_closing_brace(
-            frames[at],
-            symbols_.lines_near(owner.location->address, owner.home, frames[at], outer));
+            frames[at], symbols_.lines_near(owner.location->address, owner.home, frames[at], outer),
+            sources_);
     }
 
     // See types/module_rule.hpp.

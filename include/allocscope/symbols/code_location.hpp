@@ -84,6 +84,7 @@ private:
 struct lines_near_call {
     int before = 0;
     int behind = 0;
+    int before_column = 0;  // 0: the code before is that of an inlined call
 };
 
 struct code_location {

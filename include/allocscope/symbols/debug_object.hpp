@@ -43,7 +43,6 @@
 #include <allocscope/symbols/symbol_lookup.hpp>
 #include <allocscope/symbols/type_names.hpp>
 
-#include <climits>  // INT_MAX
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
@@ -183,7 +182,8 @@ public:
     }
 
     // The lines near the call in a frame that resolve() made for this address. `outer` is the
-    // number of frames of the address that are further out than this one.
+    // number of frames of the address that are further out than this one. Optimisers move code that
+    // rarely runs to the end of a function, so what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -193,13 +193,17 @@ public:
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
-        for (; count > outer; --count) call = calls[call - 1].parent;
+        std::size_t inner = 0;
+        for (; count > outer; --count) {
+            inner = call;
+            call = calls[call - 1].parent;
+        }
         const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
-        const auto line = static_cast<std::uint64_t>(frame.line);
-        lines_near_call found;
-        found.before = as_line(nearby.before(call, line, frame.file));
-        if (!frame.is_nearby) found.behind = as_line(nearby.behind(call, line, frame.file));
-        return found;
+        lines_near_call here = nearby.around(call, frame);
+        if (inner == 0 || frame.is_nearby) return here;
+        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
+        return nearby_lines{lines_of(*unit), texts_, calls, *function.range, begin}.or_else(
+            here, call, frame);
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
@@ -409,10 +413,6 @@ private:
         name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
         symbol_names_[symbol] = name;
         return name;
-    }
-
-    static int as_line(std::uint64_t number) {
-        return number > INT_MAX ? 0 : static_cast<int>(number);
     }
 
     static void add_frame(code_location& location, const code_frame& frame) {

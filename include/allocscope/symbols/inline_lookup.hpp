@@ -86,6 +86,9 @@ public:
     // it.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
+    // The first address at or after `least` that belongs to the call with number - 1.
+    std::uint64_t begin_of(std::size_t number, std::uint64_t least) const noexcept;
+
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return calls_.size(); }
 
@@ -163,6 +166,14 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
     }
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
     calls_.push_back(call);
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inlined_calls::begin_of(std::size_t number,
+                                                          std::uint64_t least) const noexcept {
+    for (const address_range& piece : pieces_.all()) {
+        if (piece.value + 1 == number && piece.low >= least) return piece.low;
+    }
+    return least;
 }
 
 // A call counts only if all calls around it also hold the address.

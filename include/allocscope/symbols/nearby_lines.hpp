@@ -27,12 +27,17 @@
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
 
+#include <climits>  // INT_MAX
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
+
+inline int as_line(std::uint64_t number) {
+    return number > INT_MAX ? 0 : static_cast<int>(number);
+}
 
 class nearby_lines {
 public:
@@ -52,13 +57,14 @@ public:
 
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
-    // do not count. 0: there is none.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file,
-                         std::uint64_t least = 1) const {
+    // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
+    // inlined call.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file, std::uint64_t least = 1,
+                         std::uint64_t* column = nullptr) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file);
+            const std::uint64_t found = line_at(*at, call, file, column);
             if (found >= least && found != line) return found;
             if (at == rows_.begin) break;
         }
@@ -72,6 +78,27 @@ public:
             if (found != 0 && found != line) return found;
         }
         return 0;
+    }
+
+    // The lines around a frame's call, with its own line left out.
+    lines_near_call around(std::size_t call, const code_frame& frame) const {
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        std::uint64_t column = 0;
+        lines_near_call found;
+        found.before = as_line(before(call, line, frame.file, 1, &column));
+        found.before_column = static_cast<int>(column);
+        if (!frame.is_nearby) found.behind = as_line(behind(call, line, frame.file));
+        return found;
+    }
+
+    // The same, where the inlined code begins that `here` is about. But its first instructions may
+    // have been moved into the statement before, or to the start of the function: then `here`.
+    lines_near_call or_else(const lines_near_call& here, std::size_t call,
+                            const code_frame& frame) const {
+        const lines_near_call begin = around(call, frame);
+        const bool is_between = begin.before != 0 && begin.before != begin.behind;
+        const bool is_moved = here.behind == 0 || here.behind < here.before;
+        return is_between || is_moved ? begin : here;
     }
 
     // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
@@ -96,14 +123,17 @@ private:
 
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file,
+                          std::uint64_t* column = nullptr) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
+        if (column != nullptr) *column = row.column;
         for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
             if (i == 0) return 0;  // the row belongs to a caller of `call`
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
+            if (column != nullptr) *column = 0;
             i = inner.parent;
         }
         const text path = lines_.path_of(number, texts_);

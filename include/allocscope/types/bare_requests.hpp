@@ -201,6 +201,8 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         const text first = first_argument(memory, name.parts.last().arguments);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
+            // A text is made of iterators, which may be pointers to other characters.
+            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
             character = without_const(without_spaces_around(without_pointer(first)));
         }
         if (character.empty()) character = type_of_character_buffer(name.call);

@@ -12,10 +12,11 @@
 //     ...
 // }                                       // 27: here g++ places std::string("a text")
 //
-// Only destructors are really called at a brace. If the code before and after the call has the same
-// line, the call gets that line. Otherwise it gets the line of the code after it, because the
-// temporaries of a call are made before the call. If that line is less than the line before, the
-// code was moved, and the call stays at the brace.
+// Only destructors are really called at a brace. If the block has only one statement, that has made
+// the call. If the code before and after the call has the same line, the call gets that line.
+// Otherwise it gets the line of the code after it, because the temporaries of a call are made
+// before the call; but `new person{"a text"}` makes the text behind the `new`. If the line after
+// the call is less than the line before, the code was moved, and the call stays at the brace.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 #define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
@@ -28,6 +29,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
 
@@ -37,12 +39,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Whether the line contains only a closing brace.
-inline bool is_closing_brace(const source_outline& file, int line) noexcept {
+// The token at a place where a brace closes a block, on a line that begins with it; 0: there is
+// none. Behind it may be the end of the statement that a lambda is a part of: `});`.
+inline std::size_t closing_brace(const source_outline& file, int line, int column) noexcept {
     const list<source_token>& tokens = file.tokens();
-    const std::size_t at = file.token_from(line, 0);
-    if (at >= tokens.size() || tokens[at].line != line || !file.is_at(at, "}")) return false;
-    return at + 1 == tokens.size() || tokens[at + 1].line != line;
+    const std::size_t at = file.token_from(line, column);
+    if (at == 0 || !file.is_at(at, "}") || tokens[at].line != line) return 0;
+    if (tokens[at - 1].line == line) return 0;
+    const bool is_last = at + 1 == tokens.size() || tokens[at + 1].line != line;
+    return is_last || file.is_any_at(file.partner(at) - 1, ") ] mutable") ? at : 0;
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
@@ -58,14 +63,34 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     const code_frame& frame = frames[at];
     if (is_standard_header(frame.file)) return false;
     const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || !is_closing_brace(*file, frame.line)) return false;
+    if (file == nullptr || closing_brace(*file, frame.line, frame.column) == 0) return false;
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest) noexcept {
-    const int line = nearest.behind != 0 ? nearest.behind : nearest.before;
+// Whether the code before the call is the `new` of an aggregate that is made of texts, `new person{
+// "a text"}`: its members are made after the `new`.
+inline bool fills_new_object(const source_outline& file, const lines_near_call& nearest) {
+    if (nearest.before_column == 0) return false;
+    const new_expression* made = find_new_expression(file, nearest.before, nearest.before_column);
+    if (made == nullptr || !file.is_at(made->last, "}")) return false;
+    std::size_t at = file.partner(made->last);
+    while (file.text_at(at).front() != '"' && at < made->last) ++at;
+    return at < made->last;
+}
+
+// `nearest` is for a frame for which is_at_closing_brace() is true.
+inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest,
+                                source_cache& sources) {
+    const source_outline& file = *source_of(frame, sources);
+    const std::size_t close = file.token_from(frame.line, 0);
+    const std::size_t first = file.partner(close) + 1;
+    std::size_t at = first;
+    while (!file.is_any_at(at, "; }")) at = file.partner(at) > at ? file.partner(at) + 1 : at + 1;
+    int line = nearest.behind != 0 ? nearest.behind : nearest.before;
+    if (fills_new_object(file, nearest)) line = nearest.before;
+    if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
+    if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
     if (line == 0) return;
-    if (line < nearest.before) return;  // the code was moved, so no line is certain
     frame.line = line;
     frame.column = 0;
     frame.is_nearby = true;

@@ -1,4 +1,4 @@
-// handed_on_size.hpp - whether a class's own operator new passes on the size that it got.
+// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, for the operators before the frame that asked for the memory
@@ -7,6 +7,9 @@
 //
 //     void* operator new(std::size_t size) { return ::operator new(size); }     one object
 //     void* operator new(std::size_t) { return pool.take(); }                   perhaps a chunk
+//     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+//         return upstream->allocate(bytes, alignment);                          one request
+//     }
 
 #ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
 #define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
@@ -27,11 +30,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The first parameter of the nearest definition of an operator new before a token. A brace or a
-// word follows a definition, but not a call.
+// The first parameter of the nearest definition of an operator new or of do_allocate before a
+// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
-        if (!file.is_at(at - 2, "operator") || !file.is_at(at - 1, "new")) continue;
+        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
         std::size_t open = at;
         while (open < before && !file.is_at(open, "(")) ++open;
         const std::size_t close = file.partner(open);
@@ -40,13 +44,19 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
         if (behind != "{" && !is_word(behind)) continue;
         std::size_t end = open + 1;
         while (end < close && !file.is_at(end, ",")) ++end;
-        return file.text_at(end - 1);
+        const text name = file.text_at(end - 1);
+        for (std::size_t use = close + 1; use < before; ++use) {
+            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
+            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
+        }
+        return name;
     }
     return {};
 }
 
-// Whether a class's own operator new asks for exactly the size that it got: the frame's line has
-// `operator new(n)` or `malloc(n)` with the name of its parameter.
+// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
+// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
+// its parameter.
 inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
     if (file == nullptr) return false;
@@ -55,7 +65,7 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
         const bool is_new =
             at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
-        if (!is_new && file->text_at(at) != "malloc") continue;
+        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
         std::size_t open = at + 1;
         if (file->text_at(open) == "[") open += 2;
         if (file->text_at(open) != "(") continue;

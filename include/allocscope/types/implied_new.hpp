@@ -28,6 +28,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/implicit_function.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/new_in_macro.hpp>
 #include <allocscope/types/placed_new.hpp>
@@ -119,12 +120,13 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
     const text token = file.text_at(at);
     std::size_t open = token == name ? class_body(file, at) : 0;
+    const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
     if (token != name) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
         if (has_new_before(file, brace)) return 0;
     }
-    if (open == 0 && (token != name || file.is_at(at + 1, "::"))) open = body_of_class(file, name);
+    if (open == 0 && (token != name || is_elsewhere)) open = body_of_class(file, name);
     return open != 0 && are_only_initialisers(file, open) ? open : 0;
 }
 

@@ -241,9 +241,15 @@ private:
             case '=':
                 see_assignment(at);
                 break;
+            case 'a':
+            case 'p':
+                if (token.size() < 13) break;
+                [[fallthrough]];
             case 'm':
             case 'r':
-                if (is_listed(token, "malloc realloc")) see_request(at, at + 1);
+                if (is_listed(token, "malloc realloc aligned_alloc posix_memalign reallocarray")) {
+                    see_request(at, at + 1);
+                }
                 break;
             case 'n':
                 if (token == "new") see_new(at);

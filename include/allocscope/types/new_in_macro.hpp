@@ -113,8 +113,9 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
-// The type of the only `new` in the macro that is used at `at`; "" if that is not certain. `is_all`
-// is set if the macro writes nothing else, so that nothing else can be allocated at its place.
+// The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
+// is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
+// allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all, bool& is_array) {
@@ -124,17 +125,21 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
     const source_outline made{memory, expanded_macro(memory, file, at)};
     std::size_t count = 0;
-    for (const source_token& token : made.tokens()) count += token.spelling() == "new" ? 1U : 0U;
+    for (const source_token& token : made.tokens()) {
+        count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+    }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
     is_all = true;
-    is_array = made.is_at(only.type_end, "[");
+    is_array = only.is_request || made.is_at(only.type_end, "[");
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
-        bool is_harmless = is_listed(token, "( ) { }");
+        // A request is cast to the type of a pointer.
+        bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
+                                           : is_listed(token, "( ) { }");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
         const bool is_behind = i >= only.type_end && is_word(token);
         if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;

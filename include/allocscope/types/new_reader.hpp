@@ -77,10 +77,12 @@ public:
     }
 
     // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
-    // the second of realloc, as the product of both of calloc. Returns false if it is none.
+    // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
+    // of calloc. Returns false if it is none.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc") ? 1 : 0;  // commas
+        std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
+        if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);

@@ -374,6 +374,7 @@ private:
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
+        if (is_next("(lambda at ")) return lambda(to, skip_brackets(type_, at_));  // clang
         if (depth > 0 && to.out.empty() && small_value(to)) return;
         const std::size_t behind = skip_brackets(type_, at_);
         if (leave_function(to, behind)) return;

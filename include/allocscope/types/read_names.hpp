@@ -82,9 +82,9 @@ inline bool is_forwarding_frame(text plain) noexcept {
 struct read_name {
     text whole;  // as the demangler spelled it
     function_name parts;
-    text plain;         // its own qualified name without template arguments
-    library_call call;  // if it is a function of the standard library
-    bool is_own_operator_new = false;
+    text plain;                     // its own qualified name without template arguments
+    library_call call;              // if it is a function of the standard library
+    bool is_own_allocator = false;  // a class's own operator new, or a memory resource of the user
     bool is_forwarding = false;
 };
 
@@ -145,8 +145,11 @@ private:
         into.parts = parse_function_name(memory_, function);
         into.plain = plain_name(memory_, into.parts);
         into.call = as_library_call(memory_, into.parts);
-        into.is_own_operator_new = symbolize::is_own_operator_new(into.parts);
-        into.is_forwarding = into.is_own_operator_new || is_forwarding_frame(into.plain);
+        into.is_forwarding = is_forwarding_frame(into.plain);
+        const bool is_own_resource = !into.is_forwarding && !into.plain.starts_with("std::") &&
+                                     into.plain.ends_with("::do_allocate");
+        into.is_own_allocator = is_own_resource || is_own_operator_new(into.parts);
+        into.is_forwarding = into.is_forwarding || into.is_own_allocator;
     }
 
     type_answer answer_of(const read_name& name, bool has_line) {

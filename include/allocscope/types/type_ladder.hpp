@@ -62,9 +62,9 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
     return index;
 }
 
-// A class's own operator new may ask for a whole chunk of objects. Returns false if one of the
-// operators further in than the asking frame may do so, or asks for something else, which is then
-// in `answer`.
+// A class's own operator new, or a memory resource, may ask for a whole chunk of objects. Returns
+// false if one of those further in than the asking frame may do so, or asks for something else,
+// which is then in `answer`.
 inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, const type_knowledge& knowledge,
                              type_answer& answer) {
@@ -73,7 +73,7 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
         const read_name& name = names.of(frames[i].function);
         // With -g1, clang names an inlined operator without its class.
         const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
-        if (!name.is_own_operator_new && !may_be_own) continue;
+        if (!name.is_own_allocator && !may_be_own) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;

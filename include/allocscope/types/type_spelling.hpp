@@ -116,7 +116,8 @@ public:
                         file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                     if (is_argument) word = number_or(word, file_.text_at(i));
                     is_of_library = word == "std" || word.starts_with("std::");
-                } else if (!is_of_library && !is_type_or_namespace(word)) {
+                } else if (!is_of_library && !is_type_or_namespace(word) &&
+                           !is_value_of_type(i, end)) {
                     return false;
                 }
                 if (word.empty() || (known.empty() && is_bare_template(i, end, word))) return false;
@@ -194,6 +195,12 @@ public:
                knowledge_.kind(knowledge_.context, word) >= least;
     }
 
+    // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
+    bool is_value_of_type(std::size_t at, std::size_t end) const {
+        return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
+               is_described(file_.text_at(at - 2));
+    }
+
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
@@ -219,7 +226,9 @@ public:
             "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
             "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
             "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
-            "int32_t int64_t");
+            "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
+            "nano "
+            "strong_ordering weak_ordering partial_ordering");
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the

@@ -85,7 +85,9 @@ inline text without_wrapping(arena& memory, text type) {
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
         return "hash buckets";
     }
-    if (type == "std::__future_base::_State_baseV2") return "std::future state";
+    if (is_listed(type, "std::__future_base::_State_baseV2 std::__assoc_sub_state")) {
+        return "std::future state";
+    }
     const std::size_t open = type.find('<');
     if (open == no_position || skip_brackets(type, open) != type.size()) return type;
     const list<text> arguments = split_arguments(memory, type.substr(open));

@@ -52,6 +52,17 @@ struct plain_resource : std::pmr::memory_resource {
     }
 };
 
+// The memory begins with a size.
+struct sizing_resource : plain_resource {
+    void* do_allocate(std::size_t size, std::size_t) override {
+        size += 16;
+        return static_cast<char*>(::operator new(size)) + 16;
+    }
+    void do_deallocate(void* block, std::size_t, std::size_t) override {
+        ::operator delete(static_cast<char*>(block) - 16);
+    }
+};
+
 template <class T>
 __attribute__((noinline)) T* kept(T* object) {
     __asm__ volatile("" : "+r"(object) : : "memory");
@@ -90,14 +101,18 @@ int main() {
     const std::vector<int, plain_allocator<int>> e(30);
     plain_resource resource;
     const std::pmr::vector<int> f(20, kept(&resource));
+    sizing_resource sizing;
+    std::pmr::vector<int> g(kept(&sizing));
+    g.reserve(20);
     const allocscope::snapshot seen = window.stats();
-    ALLOCSCOPE_EXPECT_EQUAL(seen.size(), 6);
+    ALLOCSCOPE_EXPECT_EQUAL(seen.size(), 7);
     expect_row(seen, first, "widget");
     expect_row(seen, first + 1, "derived");
     const allocscope::snapshot::row* made = row_at(seen, first + 2);
     ALLOCSCOPE_EXPECT(made != nullptr && std::strstr(made->type, "widget") != nullptr);
     expect_row(seen, first + 3, "?");  // a chunk is no object of the class
     ALLOCSCOPE_EXPECT(row_at(seen, first + 4) != nullptr);
-    ALLOCSCOPE_EXPECT(row_at(seen, first + 6) != nullptr);
+    expect_row(seen, first + 6, "int");
+    expect_row(seen, first + 9, "?");
     return verdict();
 }

@@ -260,6 +260,16 @@ TEST_CASE("bare_requests: the characters of a string") {
     CHECK(type_of({{"_M_construct<const char*>", "bits/basic_string.tcc"}}, "@f();") == "char");
     CHECK(type_of({{"_M_construct<char *>", "bits/basic_string.tcc"}}, "@f();") == "char");
     CHECK(type_of({{"_M_construct<const char*>", "text.hpp"}}, "@f();") == "?");
+    const auto made_of = [](const char* constructor) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_create", "bits/basic_string.tcc"},
+                        {"_M_construct<const char*>", "bits/basic_string.tcc"},
+                        {constructor, "bits/basic_string.h"}},
+                       "@f();");
+    };
+    CHECK(made_of("basic_string<std::allocator<char> >") == "char");
+    CHECK(made_of("basic_string") == "char");
+    CHECK(made_of("basic_string<const char*, void>") == "?");  // perhaps a std::u16string
 }
 
 TEST_CASE("bare_requests: a lambda on the line of a call belongs to the function of that call") {

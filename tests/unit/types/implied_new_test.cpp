@@ -107,6 +107,8 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that is wr
     CHECK(seen("part* p = new part; int n; pool(int m) : n(m@) { f(); }") == "part");
     CHECK(seen("part* p = new part; pool(int);", "pool::pool(int) @{ f(); }") == "part");
     CHECK(seen("part* p = new part; pool();", "@pool::pool() = default;") == "part");
+    CHECK(seen("part* p = new part; @pool() = default; pool(int);") == "part");
+    CHECK(seen("part* p = new part; @pool(); pool(int) = default;") == "?");
     CHECK(seen("part* p = new part; other* o; pool(int) : o(new other(3@)) {}") == "other");
     CHECK(seen("part* p = new part; other* o; pool(int) : o(f(new other)@) {}") == "?");
     CHECK(seen("part* p = new part; pool(int) { f(3@); }") == "?");
@@ -168,6 +170,16 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark(keep + "; @KEEP(part);") == "part if as large");
     CHECK(type_at_mark(keep + "; @KEEP(app::part(1, 2));") == "app::part if as large");
     CHECK(type_at_mark(keep + "; @KEEP(app::part{1, f(2, 3)});") == "app::part if as large");
+    const std::string bytes = "#define BYTES(T, n) ((T*)malloc((n) * sizeof(T)))\n";
+    CHECK(type_at_mark(bytes + "; @BYTES(part, 3);") == "part");
+    CHECK(type_at_mark(bytes + "; @BYTES(long, n + 3);") == "long");
+    CHECK(type_at_mark(bytes + "; @BYTES(part, f(3));") == "part");
+    CHECK(type_at_mark(bytes + "; @BYTES(unknown, 3);") == "?");
+    CHECK(type_at_mark("#define ONE(T) static_cast<T*>(std::malloc(sizeof(T)))\n; @ONE(part);") ==
+          "part");
+    CHECK(type_at_mark("#define ONE(T) f((T*)malloc(sizeof(T)))\n; @ONE(part);") ==
+          "part if as large");
+    CHECK(type_at_mark("#define TWO(T) f((T*)malloc(sizeof(T)), malloc(8))\n; @TWO(part);") == "?");
     CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new T, new T)\n@TWO(part);") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new (g) T, new T)\n@TWO(part);") == "?");

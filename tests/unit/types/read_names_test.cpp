@@ -24,9 +24,11 @@ TEST_CASE("read_names: who hands a request on") {
     arena memory;
     read_names names{memory};
     CHECK(names.of("operator new(unsigned long)").is_forwarding);
-    CHECK_FALSE(names.of("operator new(unsigned long)").is_own_operator_new);
-    CHECK(names.of("app::w::operator new(unsigned long)").is_own_operator_new);
+    CHECK_FALSE(names.of("operator new(unsigned long)").is_own_allocator);
+    CHECK(names.of("app::w::operator new(unsigned long)").is_own_allocator);
     CHECK(names.of("app::w::operator new(unsigned long)").is_forwarding);
+    CHECK(names.of("app::pool::do_allocate(unsigned long, unsigned long)").is_own_allocator);
+    CHECK_FALSE(names.of("std::pmr::pool::do_allocate(unsigned long)").is_own_allocator);
     CHECK(names.of("allocscope::v5::detail::plain_block_or_throw(unsigned long)").is_forwarding);
     CHECK(names
               .of("allocscope::v5::detail::memory_of<allocscope::v5::detail::the_operators>::"

@@ -32,4 +32,26 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("malloc(sizeof *p + 8)") == "?");
     CHECK(type_of("malloc(sizeof *p * sizeof(part))") == "?");
     CHECK(type_of("malloc(sizeof(p))") == "?");
+    CHECK(type_of("aligned_alloc(64, n * sizeof *p)") == "part");
+    CHECK(type_of("aligned_alloc(sizeof *p, n)") == "?");
+    CHECK(type_of("reallocarray(p, n, sizeof *p)") == "part");
+    CHECK(type_of("posix_memalign(&q, 64, sizeof *p)") == "part");
+    CHECK(type_of("posix_memalign(&q, sizeof *p, n)") == "?");
+}
+
+TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
+    const auto type_of = [](const std::string& source, bool is_described = true) {
+        const source_file file{"struct part { long n; };\n" + source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        using allocscope::symbolize::name_kind;
+        knowledge.context = &is_described;
+        knowledge.kind = [](void* is_known, allocscope::plain::text) {
+            return *static_cast<bool*>(is_known) ? name_kind::type : name_kind::undescribed;
+        };
+        return type_at(file.path(), 2, 0, "f()", knowledge);
+    };
+    CHECK(type_of("void f() { void* p = malloc(3 * sizeof(part)); }") == "part");
+    CHECK(type_of("void f() { void* p = malloc(3 * sizeof(part)); }", false) == "?");
+    CHECK(type_of("void f(long part) { void* p = malloc(3 * sizeof(part)); }") == "?");
+    CHECK(type_of("void f() { void* p = malloc(3 * sizeof(other)); }") == "?");
 }

@@ -20261,6 +20261,12 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// "app::pool<int>" for that component of "app::pool<int>::make"; it must have arguments.
+inline text name_up_to(const function_name& name, const name_component& component) noexcept {
+    const char* const begin = name.whole.data();
+    return {begin, static_cast<std::size_t>(component.arguments.end() - begin)};
+}
+
 // "app::widget::widget" and the like.
 inline bool is_constructor(const function_name& name) noexcept {
     const std::size_t count = name.components.size();
@@ -27414,6 +27420,154 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
 
+// name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
+
+#ifndef ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
+#define ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class name_scopes {
+public:
+    // The names are read at the token `at`, in the function `name`.
+    name_scopes(arena& memory, const source_outline& file, std::size_t at,
+                const function_name& name, const type_knowledge& knowledge)
+        : memory_(memory), knowledge_(knowledge), file_(file), place_(at), name_(name) {}
+
+    // The name with the scopes in which it is found. "" if a base class may have another type with
+    // that name.
+    text qualified(text word) const {
+        const text local = in_function(word);
+        if (!local.empty()) return local;
+        const name_declaration* const nearest = declaration_around(word);
+        const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
+        if (first == "namespace") return path_behind(nearest->at + 3);
+        if (knowledge_.qualified == nullptr) return word;
+        const text function = plain_name(memory_, name_);
+        text whole = knowledge_.qualified(knowledge_.context, word, function);
+        const text member = whole.empty() ? in_own_template(word) : text{};
+        if (!member.empty()) return member;
+        const bool has_only = knowledge_.only != nullptr;
+        if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
+        if (whole.empty() && has_only) {
+            whole = made_visible(word, nearest);
+        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
+                   knowledge_.only(knowledge_.context, word).empty()) {
+            return {};
+        }
+        return whole.empty() ? word : whole;
+    }
+
+private:
+    // The class `local` that the function app::run itself declares is app::run::local. "" if no
+    // function does, or another one: one around a lambda or a class.
+    text in_function(text word) const {
+        const local_name found = find_local_name(file_, place_, word);
+        if (found.what != local_name::kind::other || !found.is_of_function) return {};
+        if (!name_.is_known() || name_.last().name == "operator()") return {};
+        for (std::size_t at = place_; at > found.block; --at) {
+            if (file_.is_at(at, "}")) {
+                at = file_.partner(at);
+            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
+                return {};
+            }
+        }
+        return joined(memory_, name_.whole, "::", word);
+    }
+
+    // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
+    // if the debug information describes none.
+    text in_own_template(text word) const {
+        if (knowledge_.are_classes == nullptr) return {};
+        for (std::size_t i = name_.components.size(); i > 0; --i) {
+            const name_component& component = name_.components[i - 1];
+            if (component.arguments.empty()) continue;
+            const text path = name_up_to(name_, component);
+            const text plain = plain_name(memory_, parse_function_name(memory_, path));
+            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
+                return joined(memory_, path, "::", word);
+            }
+        }
+        return {};
+    }
+
+    // A name that no scope around the function has is made visible by a `using`, or by a base
+    // class; or the function has no scopes, because it initialises a variable. But debug
+    // information may leave out a class that this file declares in a scope around the place.
+    text made_visible(text word, const name_declaration* nearest) const {
+        const text only = knowledge_.only(knowledge_.context, word);
+        if (nearest != nullptr) {
+            const text scope = file_.text_at(nearest->block - std::size_t{1});
+            const text whole = joined(memory_, scope, "::", word);
+            return scope.empty() || !only.ends_with(whole) ? text{} : only;
+        }
+        text found = only;
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+            const text scope = joined(memory_, path_behind(each->at + 2), "::");
+            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
+            if (!found.empty()) return {};
+            found = whole;
+        }
+        return found;
+    }
+
+    // The path in the tokens from `at` on; "" if it may depend on a template.
+    text path_behind(std::size_t at) const {
+        text_out path{memory_};
+        if (file_.is_at(at, "typename")) return {};
+        for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
+        if (file_.is_at(at, "<")) return {};
+        return path.view();
+    }
+
+    // Whether the function is a member of a class that may have inherited another type than
+    // `whole`, which is found outside of the class.
+    bool may_inherit(text whole, text function) const {
+        const std::size_t count = name_.components.size();
+        if (count < 2 || knowledge_.bytes == nullptr) return false;
+        const text own = name_.components[count - 2].name;
+        const std::size_t scope = function.size() - name_.last().name.size();
+        if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
+        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
+        const std::size_t body = body_of_class(file_, own);
+        for (std::size_t i = file_.class_named(own); i < body; ++i) {
+            if (file_.is_at(i, ":")) return true;
+        }
+        return body == 0;
+    }
+
+    bool is_around(const name_declaration& each) const {
+        return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
+    }
+
+    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
+    // none.
+    const name_declaration* declaration_around(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_around(*each) && !is_late) return each;
+        }
+        return nullptr;
+    }
+
+    arena& memory_;
+    type_knowledge knowledge_;
+    const source_outline& file_;
+    const std::size_t place_;
+    const function_name& name_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
+
 // type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
@@ -27446,6 +27600,7 @@ public:
           file_(file),
           place_(at),
           name_(name),
+          scopes_(memory, file, at, name, knowledge),
           headers_(file.headers_around(memory, scope)),
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
@@ -27801,131 +27956,14 @@ private:
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             if (component.name == word && i + 1 < name_.components.size()) {
-                return name_up_to(component);
+                return name_up_to(name_, component);
             }
         }
         return qualified_type(word);
     }
 
     text qualified_type(text word) const {
-        return is_type_or_namespace(word) ? qualified(word) : text{};
-    }
-
-    // The name with the scopes in which it is found. "" if a base class may have another type with
-    // that name.
-    text qualified(text word) const {
-        const text local = in_function(word);
-        if (!local.empty()) return local;
-        const name_declaration* const nearest = declaration_around(word);
-        const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
-        if (first == "namespace") return path_behind(nearest->at + 3);
-        if (knowledge_.qualified == nullptr) return word;
-        const text function = plain_name(memory_, name_);
-        text whole = knowledge_.qualified(knowledge_.context, word, function);
-        const text member = whole.empty() ? in_own_template(word) : text{};
-        if (!member.empty()) return member;
-        const bool has_only = knowledge_.only != nullptr;
-        if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
-        if (whole.empty() && has_only) {
-            whole = made_visible(word, nearest);
-        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
-                   knowledge_.only(knowledge_.context, word).empty()) {
-            return {};
-        }
-        return whole.empty() ? word : whole;
-    }
-
-    // The class `local` that the function app::run itself declares is app::run::local. "" if no
-    // function does, or another one: one around a lambda or a class.
-    text in_function(text word) const {
-        const local_name found = find_local_name(file_, place_, word);
-        if (found.what != local_name::kind::other || !found.is_of_function) return {};
-        if (name_.last().name == "operator()") return {};
-        for (std::size_t at = place_; at > found.block; --at) {
-            if (file_.is_at(at, "}")) {
-                at = file_.partner(at);
-            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
-                return {};
-            }
-        }
-        return joined(memory_, name_.whole, "::", word);
-    }
-
-    // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
-    // if the debug information describes none.
-    text in_own_template(text word) const {
-        if (knowledge_.are_classes == nullptr) return {};
-        for (std::size_t i = instantiated_.size(); i > 0; --i) {
-            const name_component& component = name_.components[instantiated_[i - 1]];
-            const text path = name_up_to(component);
-            const text plain = plain_name(memory_, parse_function_name(memory_, path));
-            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
-                return joined(memory_, path, "::", word);
-            }
-        }
-        return {};
-    }
-
-    // A name that no scope around the function has is made visible by a `using`, or by a base
-    // class; or the function has no scopes, because it initialises a variable. But debug
-    // information may leave out a class that this file declares in a scope around the place.
-    text made_visible(text word, const name_declaration* nearest) const {
-        const text only = knowledge_.only(knowledge_.context, word);
-        if (nearest != nullptr) {
-            const text scope = file_.text_at(nearest->block - std::size_t{1});
-            const text whole = joined(memory_, scope, "::", word);
-            return scope.empty() || !only.ends_with(whole) ? text{} : only;
-        }
-        text found = only;
-        for (const name_declaration* each = file_.last_declared("namespace");
-             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
-            const text scope = joined(memory_, path_behind(each->at + 2), "::");
-            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
-            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
-            if (!found.empty()) return {};
-            found = whole;
-        }
-        return found;
-    }
-
-    // The path in the tokens from `at` on; "" if it may depend on a template.
-    text path_behind(std::size_t at) const {
-        text_out path{memory_};
-        if (file_.is_at(at, "typename")) return {};
-        for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
-        if (file_.is_at(at, "<")) return {};
-        return path.view();
-    }
-
-    // Whether the function is a member of a class that may have inherited another type than
-    // `whole`, which is found outside of the class.
-    bool may_inherit(text whole, text function) const {
-        const std::size_t count = name_.components.size();
-        if (count < 2 || knowledge_.bytes == nullptr) return false;
-        const text own = name_.components[count - 2].name;
-        const std::size_t scope = function.size() - name_.last().name.size();
-        if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
-        const std::size_t body = body_of_class(file_, own);
-        for (std::size_t i = file_.class_named(own); i < body; ++i) {
-            if (file_.is_at(i, ":")) return true;
-        }
-        return body == 0;
-    }
-
-    bool is_around(const name_declaration& each) const {
-        return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
-    }
-
-    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
-    // none.
-    const name_declaration* declaration_around(text word) const {
-        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
-            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
-            if (is_around(*each) && !is_late) return each;
-        }
-        return nullptr;
+        return is_type_or_namespace(word) ? scopes_.qualified(word) : text{};
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -27949,14 +27987,9 @@ private:
             const name_component& component = name_.components[i];
             const bool is_class = i + 1 < name_.components.size();
             if (!is_class || class_of_body(file_, outer) != component.name) continue;
-            return joined(memory_, name_up_to(component), "::", word);
+            return joined(memory_, name_up_to(name_, component), "::", word);
         }
         return {};
-    }
-
-    text name_up_to(const name_component& component) const {
-        const char* begin = name_.whole.data();
-        return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
     }
 
     arena& memory_;
@@ -27964,6 +27997,7 @@ private:
     const source_outline& file_;
     const std::size_t place_;
     const function_name& name_;
+    const name_scopes scopes_;
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
 };

@@ -251,6 +251,12 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// "app::pool<int>" for that component of "app::pool<int>::make"; it must have arguments.
+inline text name_up_to(const function_name& name, const name_component& component) noexcept {
+    const char* const begin = name.whole.data();
+    return {begin, static_cast<std::size_t>(component.arguments.end() - begin)};
+}
+
 // "app::widget::widget" and the like.
 inline bool is_constructor(const function_name& name) noexcept {
     const std::size_t count = name.components.size();

@@ -97,6 +97,8 @@ private:
             read_space();
         } else if (c == '*' || c == '&') {
             begin_anew(at_ + 1);
+        } else if (c == '.' && is_inner_dot()) {
+            read_dotted();
         } else if (c == '.' || c == '@' || c == ')') {
             is_done_ = has_name();
             if (!is_done_) fail();
@@ -164,6 +166,25 @@ private:
         arguments_ = name_.substr(at_, behind - at_);
         end_ = behind;
         at_ = behind;
+    }
+
+    // Behind a dot, Go has the rest of a name: "runtime.cgocall", "main.(*box).grow". C and C++
+    // compilers have marks there: "load.part.3", "load.cold".
+    ALLOCSCOPE_INLINE bool is_inner_dot() const {
+        if (name_begin_ == no_position || !arguments_.empty()) return false;
+        if (is_next(at_, ".(*")) return true;
+        const std::size_t behind = skip_word(name_, at_ + 1);
+        const text word = name_.substr(at_ + 1, behind - at_ - 1);
+        if (word.empty() || (word[0] >= '0' && word[0] <= '9')) return false;
+        return !is_listed(word,
+                          "isra part constprop cold lto_priv localalias localentry nonoverlap "
+                          "simdclone llvm cfi") &&
+               listed_start(word, "avx sse4 arch_ _omp_ __uniq").empty();
+    }
+
+    void read_dotted() {
+        const bool is_receiver = is_next(at_, ".(*");
+        extend_name(is_receiver ? skip_brackets(name_, at_ + 1) : skip_word(name_, at_ + 1));
     }
 
     void read_parentheses() {

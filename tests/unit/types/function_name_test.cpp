@@ -76,6 +76,13 @@ constexpr example real_names[] = {
     {"app::load(int) [clone .isra.0]", "app::load", ""},
     {"app::load(int) [clone .constprop.0] [clone .cold]", "app::load", ""},
     {"load.part.3", "load", ""},
+    {"load.constprop.0.cold", "load", ""},
+    {"load._omp_fn.0", "load", ""},
+    {"load.avx2", "load", ""},
+    {"app::load(int).__uniq.123", "app::load", ""},
+    {"runtime.asmcgocall.abi0", "runtime.asmcgocall.abi0", ""},  // of Go
+    {"main.(*box).grow", "main.(*box).grow", ""},
+    {"main.work.func1", "main.work.func1", ""},
     {"malloc@plt", "malloc", ""},
     {"virtual thunk to app::widget::draw()", "app::widget::draw", ""},
     {"non-virtual thunk to app::widget::draw() const", "app::widget::draw", ""},

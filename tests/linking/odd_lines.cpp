@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -82,6 +84,19 @@ __attribute__((noinline)) address* moved(std::vector<long>& numbers) {
     return made;
 }
 
+// g++ moves the code that copies long texts behind that of the second statement.
+class notebook {
+public:
+    __attribute__((noinline)) void add(const std::string& text) {
+        notes_.push_back(employee{1, text});  // line: far employee, char
+        by_name_[text.substr(0, 20)].push_back(&notes_.back());
+    }
+
+private:
+    std::list<employee> notes_;
+    std::map<std::string, std::vector<employee*>> by_name_;
+};
+
 int main(int argc, char**) {
     std::vector<employee> a, b, c;
     std::vector<department> d;
@@ -108,6 +123,8 @@ int main(int argc, char**) {
     const std::unique_ptr<long> one{either(argc > 1)};
     { const allocates_at_its_end last{}; }
     const auto pointers = both(3);
+    notebook notes;
+    notes.add(copied);
     const std::unique_ptr<address> home{moved(numbers)};
     const auto add = [&](int id) {
         e.push_back({id, copied});  // line: closure char

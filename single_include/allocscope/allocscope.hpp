@@ -30255,6 +30255,31 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
 
+// exception_pool.hpp - recognises the memory that libstdc++ keeps for exceptions.
+
+#ifndef ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
+#define ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+constexpr text exception_pool = "pool for exceptions";
+
+// `function` is the caller of malloc, `module` its file, `caller` the file of the code that called
+// this function.
+inline bool is_exception_pool(text function, text module, text caller) noexcept {
+    if (function == "_GLOBAL__sub_I_eh_alloc.cc") return true;
+    return function.empty() && file_name_of(module).starts_with("libstdc++.so.") &&
+           file_name_of(caller).starts_with("ld-linux");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
+
 // frame_rule.hpp - distinguishes the user's frames from the library's, for the line of a row.
 
 #ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
@@ -31373,6 +31398,13 @@ private:
                    owners[folded_at_]->location->module.data();
     }
 
+    static bool is_for_exceptions(const list<code_frame>& frames,
+                                  const list<const met_address*>& owners) noexcept {
+        return frames.size() > 1 &&
+               symbolize::is_exception_pool(frames[0].function, owners[0]->location->module,
+                                            owners[1]->location->module);
+    }
+
     // `name` is a text of the book.
     const char* printed_type(const named_stack& stack, const char* name) {
         const char* const whole = texts_.printed_type(name);
@@ -31408,6 +31440,9 @@ private:
         }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};
+        }
+        if (!type.is_known() && is_for_exceptions(frames, owners)) {
+            type = {symbolize::exception_pool, symbolize::type_evidence::make_frame, true};
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.

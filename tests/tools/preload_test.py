@@ -188,6 +188,7 @@ def names_at_least_the_module(recorder, folder):
                        COMPILER)
     row, = (each for each in recorder.report([nothing])["rows"] if each["bytes"] == 72704)
     assert row["file"].startswith("libstdc++.so"), row
+    assert row["type"] == "pool for exceptions", row
 
 
 TOOL = r"""

@@ -30,6 +30,7 @@
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/coroutine_frame.hpp>
+#include <allocscope/types/exception_pool.hpp>
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/library_files.hpp>
@@ -367,6 +368,13 @@ private:
                    owners[folded_at_]->location->module.data();
     }
 
+    static bool is_for_exceptions(const list<code_frame>& frames,
+                                  const list<const met_address*>& owners) noexcept {
+        return frames.size() > 1 &&
+               symbolize::is_exception_pool(frames[0].function, owners[0]->location->module,
+                                            owners[1]->location->module);
+    }
+
     // `name` is a text of the book.
     const char* printed_type(const named_stack& stack, const char* name) {
         const char* const whole = texts_.printed_type(name);
@@ -402,6 +410,9 @@ private:
         }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};
+        }
+        if (!type.is_known() && is_for_exceptions(frames, owners)) {
+            type = {symbolize::exception_pool, symbolize::type_evidence::make_frame, true};
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.

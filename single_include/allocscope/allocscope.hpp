@@ -30144,7 +30144,9 @@ inline void leave_closing_brace(code_frame& frame, const lines_near_call& neares
     const std::size_t close = file.token_from(frame.line, 0);
     const std::size_t first = file.partner(close) + 1;
     std::size_t at = first;
-    while (!file.is_any_at(at, "; }")) at = file.partner(at) > at ? file.partner(at) + 1 : at + 1;
+    while (at < close && !file.is_any_at(at, "; }")) {
+        at = file.partner(at) > at ? file.partner(at) + 1 : at + 1;
+    }
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     if (fills_new_object(file, nearest)) line = nearest.before;
     if (line < nearest.before) line = 0;  // the code was moved, so no line is certain

@@ -344,10 +344,10 @@ RARE = [
      ["std::pair<const int, long>"]),
     ("template <class T> void g@(T one) { auto made = [large = std::array<T, 9>{}, one] { return "
      "large[0] + one; }; hold(std::function<T()>(made)); } " + F + "{ g@(3L); }",
-     ["g@<long>(long)::{lambda} | {lambda}"]),
+     ["g@<long>::{lambda} | {lambda}"]),
     (F + "{ auto outer = [](long n) { auto inner = [n, large = std::array<long, 9>{}] { return "
      "large[0] + n; }; return std::function<long()>(inner); }; hold(outer(3)); }",
-     ["f@()::{lambda}::{lambda} | {lambda}"]),
+     ["f@::{lambda}::{lambda} | {lambda}"]),
     (F + "{ keep(new (app::plain)()); }", ["app::plain"]),
     (F + "{ keep(new (std::pair<int, char>)(1, 'c')); }", ["std::pair<int, char>"]),
     (F + "{ keep(new four); }", ["four"]),

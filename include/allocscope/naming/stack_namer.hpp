@@ -134,6 +134,10 @@ private:
         // What stands for an address of the function that begins at `callee` in this call.
         std::uint64_t callee;
         const met_address* folded;  // null: that function itself, whatever the address
+        // The answer of jumped_from() for `jumps_to`; of a function that jumped, the one around it.
+        const met_address* jumped;
+        const code_location* jumps_to;
+        bool is_asked_for_jump;
     };
 
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
@@ -168,6 +172,13 @@ private:
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
+            const met_address* jumped = is_own ? nullptr : jumped_from(*each, inner);
+            for (; jumped != nullptr; jumped = jumped->jumped) {
+                inner = jumped;
+                inner_at = frames.size();
+                add_frames(*jumped, frames, owners);
+                is_own = has_own_line(frames);
+            }
             const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
             if (folded != nullptr) rename(frames, owners, inner_at, *folded);
             is_own = is_own || has_own_line(frames);
@@ -227,6 +238,33 @@ private:
         return call.folded;
     }
 
+    // The functions that were called here and have left by jumps, the last one to `inner` (null: to
+    // a function that allocates): the innermost; each leads to the one around it. Null: there are
+    // none, or it is not certain. Their frames count as inlined, because the stack has no return
+    // addresses for them.
+    const met_address* jumped_from(met_address& call, const met_address* inner) {
+        const code_location& at = *call.location;
+        const code_location* const to = inner != nullptr ? inner->location : nullptr;
+        const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
+        if (!has_lines || at.is_unloaded) return nullptr;
+        if (to != nullptr && to->module.data() != at.module.data()) return nullptr;
+        if (call.is_asked_for_jump && call.jumps_to == to) return call.jumped;
+        call.is_asked_for_jump = true;
+        call.jumps_to = to;
+        call.jumped = nullptr;
+        list<std::uint64_t> behind{scratch_};
+        symbols_.find_jumps(at.address + 1, to, call.home, behind);
+        for (const std::uint64_t each : behind) {
+            met_address& jumped = made_of(
+                symbols_.resolve(each - 1, call.home, symbolize::symbolizer::lifetime::lasting),
+                call.home);
+            jumped.frames[jumped.frame_count - 1].is_inlined = true;
+            jumped.jumped = call.jumped;
+            call.jumped = &jumped;
+        }
+        return call.jumped;
+    }
+
     // This many outer addresses, main() and its callers, are the same in nearly all stacks.
     static constexpr std::uint32_t outermost = 4;
 
@@ -248,6 +286,8 @@ private:
         made->owner = owner_of(location);
         made->callee = not_asked;
         made->folded = nullptr;
+        made->is_asked_for_jump = false;
+        made->jumped = nullptr;
         made->frame_count = location.frames.empty() ? 1 : location.frames.size();
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));

@@ -38,18 +38,26 @@ public:
     // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
-    // Whether nothing is known about any call, as without optimisation.
-    ALLOCSCOPE_INLINE bool is_empty() const noexcept { return sites_.empty(); }
-
-private:
+    // The only jump by which the function ends with a call: the address behind it, and the entry of
+    // the function that it calls. Both are 0 if there are several, or none.
     struct site {
         std::uint64_t behind;  // the address after the call
         std::uint64_t called;
     };
+    ALLOCSCOPE_INLINE bool has_jump() const noexcept { return jump_count_ != 0; }
+    site only_jump() const noexcept { return jump_count_ == 1 ? jump_ : site{0, 0}; }
 
-    static site read_site(const debug_units& units, const debug_unit& unit, entry_walker& walker);
+    // Whether nothing is known about any call, as without optimisation.
+    ALLOCSCOPE_INLINE bool is_empty() const noexcept { return sites_.empty(); }
+
+private:
+    // Sets `is_jump` if the function does not come back from the call.
+    static site read_site(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+                          bool& is_jump);
 
     list<site> sites_;
+    site jump_{0, 0};
+    std::size_t jump_count_ = 0;
 };
 
 ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug_unit& unit,
@@ -69,7 +77,10 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
         if (skipped_below != 0) continue;
         const std::uint16_t tag = shape->tag;
         if (tag == detail::dwarf::tag_call_site || tag == detail::dwarf::tag_gnu_call_site) {
-            const site found = read_site(units, unit, walker);
+            bool is_jump = false;
+            const site found = read_site(units, unit, walker, is_jump);
+            if (is_jump) jump_ = found;
+            jump_count_ += is_jump ? 1U : 0U;
             if (found.behind != 0 && found.called != 0) sites_.push_back(found);
         }
         const bool is_of_function =
@@ -81,7 +92,7 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
 
 ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& units,
                                                            const debug_unit& unit,
-                                                           entry_walker& walker) {
+                                                           entry_walker& walker, bool& is_jump) {
     constexpr std::uint64_t jump_bytes = 5;
     site found{0, 0};
     std::uint16_t name = 0;
@@ -98,6 +109,9 @@ ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& un
         } else if (name == detail::dwarf::at_call_origin ||
                    name == detail::dwarf::at_abstract_origin) {
             found.called = detail::dwarf_reference(unit.header, value);
+        } else if (name == detail::dwarf::at_call_tail_call ||
+                   name == detail::dwarf::at_gnu_tail_call) {
+            is_jump = true;
         }
     }
     return found;

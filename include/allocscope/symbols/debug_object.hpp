@@ -222,6 +222,11 @@ public:
                                   });
     }
 
+    // See folded_functions.hpp.
+    void find_jumps(std::uint64_t call, std::uint64_t inner, list<std::uint64_t>& behind) {
+        if (is_readable()) folded().find_jumps(call, inner, behind);
+    }
+
     // If the call before a return address means another function than the one at `callee`, sets
     // `frame` to the meant function, at the place of its declaration, and returns true. The frame
     // gets is_nearby if the declaration is in another unit.

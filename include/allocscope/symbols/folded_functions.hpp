@@ -65,6 +65,34 @@ public:
         return is_folded && !names_.may_be_alias(meant) ? meant : 0;
     }
 
+    // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
+    // the function that is called before `return_address` to the function around `inner`, or for 0
+    // to one that allocates. Adds the address behind each, outermost first; none if a function on
+    // the way may have left by another jump.
+    void find_jumps(std::uint64_t return_address, std::uint64_t inner, list<std::uint64_t>& behind) {
+        constexpr std::size_t most_jumps = 8;
+        std::uint64_t at = called_before(return_address);
+        if (at == 0 || (inner == 0 && at == allocating_)) return;
+        function from = function_at(at);
+        if (from.range == nullptr || from.range->low != at) return;
+        if (inner == 0 && allocates(from.range->value)) {
+            allocating_ = at;
+            return;
+        }
+        const function to = inner != 0 ? function_at(inner) : function{};
+        if (inner != 0 && to.range == nullptr) return;
+        while (from.range != nullptr && from.range->low == at && behind.size() < most_jumps) {
+            if (to.range != nullptr && to.range->low == at) return;
+            const exit_jump exit = only_exit(from);
+            if (exit.behind == 0) break;
+            behind.push_back(exit.behind);
+            if (inner == 0 && allocates(exit.called)) return;
+            at = exit.target;
+            from = function_at(at);
+        }
+        behind.clear();
+    }
+
     // The entry of the function whose code is at an address; 0: not known.
     std::uint64_t function_of(std::uint64_t address) {
         const function found = function_at(address);
@@ -108,6 +136,7 @@ private:
     static constexpr std::uint8_t call = 0xe8;
     static constexpr std::uint8_t jump = 0xe9;
     static constexpr std::uint64_t call_bytes = 5;
+    static constexpr std::uint64_t short_bytes = 2;
 
     struct function {
         const debug_unit* unit = nullptr;
@@ -133,14 +162,89 @@ private:
     // instruction is there.
     std::uint64_t called_before(std::uint64_t return_address,
                                 std::uint8_t instruction = call) const {
-        const std::uint64_t offset = return_address - call_bytes - begin_;
-        const detail::byte_view bytes = code_.part(offset, call_bytes);
+        const detail::byte_view bytes = code_before(return_address, call_bytes);
         if (bytes.empty()) return 0;
-        detail::want(late_, offset, call_bytes);
         std::int32_t distance = 0;
         std::memcpy(&distance, bytes.data + 1, sizeof distance);
         if (*bytes.data != instruction) return 0;
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // Where a function leaves by a jump.
+    struct exit_jump {
+        std::uint64_t behind = 0;  // 0: nowhere, or at several places
+        std::uint64_t target = 0;
+        std::uint64_t called = 0;  // the entry of the function that is meant
+    };
+
+    // clang does not describe the jumps to functions that the source does not declare. There
+    // instructions are not told apart: whatever may be a jump to a function counts.
+    exit_jump only_exit(const function& from) {
+        const call_sites& sites = sites_of(from);
+        if (sites.has_jump()) return described_exit(sites.only_jump());
+        exit_jump found;
+        const address_range& own = *from.range;
+        for (std::uint64_t at = own.low + short_bytes; at <= own.high; ++at) {
+            const std::uint64_t targets[] = {long_jump_before(at), short_jump_before(at)};
+            for (const std::uint64_t target : targets) {
+                const bool is_out = target != 0 && (target < own.low || target >= own.high);
+                const function to = is_out ? function_at(target) : function{};
+                if (to.range == nullptr || to.range->low != target) continue;
+                if (found.behind != 0) return {};
+                found = {at, target, to.range->value};
+            }
+        }
+        return found;
+    }
+
+    // What clang has described seems to be a long jump, whatever it is.
+    exit_jump described_exit(const call_sites::site& jump) const {
+        constexpr std::uint64_t more = call_bytes - short_bytes;
+        if (jump.behind == 0) return {};
+        std::uint64_t target = long_jump_before(jump.behind);
+        if (target != 0) return {jump.behind, target, jump.called};
+        target = short_jump_before(jump.behind);
+        if (target != 0) return {jump.behind, target, jump.called};
+        target = short_jump_before(jump.behind - more);
+        if (target != 0) return {jump.behind - more, target, jump.called};
+        return {};
+    }
+
+    // The target of a jump, perhaps with a condition, that ends at an address; 0: there is none.
+    std::uint64_t long_jump_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, call_bytes + 1);
+        if (bytes.empty()) return 0;
+        const bool is_conditional = bytes.data[0] == 0x0f && (bytes.data[1] & 0xf0U) == 0x80;
+        if (bytes.data[1] != jump && !is_conditional) return 0;
+        std::int32_t distance = 0;
+        std::memcpy(&distance, bytes.data + 2, sizeof distance);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+    std::uint64_t short_jump_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, short_bytes);
+        if (bytes.empty()) return 0;
+        if (bytes.data[0] != 0xeb && (bytes.data[0] & 0xf0U) != 0x70) return 0;
+        const auto distance = static_cast<std::int8_t>(bytes.data[1]);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // The last `count` bytes of code before an address; none if it is not in .text.
+    detail::byte_view code_before(std::uint64_t behind, std::uint64_t count) const {
+        const std::uint64_t offset = behind - count - begin_;
+        const detail::byte_view bytes = code_.part(offset, count);
+        if (!bytes.empty()) detail::want(late_, offset, count);
+        return bytes;
+    }
+
+    // Whether the function with this entry is operator new, or one of malloc's family.
+    bool allocates(std::uint64_t entry) {
+        if (entry == 0) return false;
+        const text name = names_.of(entry).function;
+        const text others[] = {"malloc", "calloc",   "realloc", "reallocarray", "aligned_alloc",
+                               "memalign", "strdup", "strndup"};
+        bool is_other = false;
+        for (const text each : others) is_other = is_other || name == each;
+        return is_other || name.starts_with("operator new");
     }
 
     // Whether two names certainly belong to different functions. One of them may lack its scopes
@@ -160,6 +264,7 @@ private:
     detail::byte_view code_;
     detail::late_bytes* late_ = nullptr;  // null: all of the code has been read
     std::uint64_t begin_ = 0;
+    std::uint64_t allocating_ = 0;  // the operator new that was called last
 };
 
 }  // namespace symbolize

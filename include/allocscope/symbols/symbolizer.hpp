@@ -133,6 +133,18 @@ public:
                owner.object->has_call_at(address - owner.base, file, line, column);
     }
 
+    // Adds the addresses behind the jumps by which the function that is called before a return
+    // address has led to the function around `inner`, which is in the same module; null: to one
+    // that allocates. The outermost jump comes first. None if that is not certain.
+    void find_jumps(std::uint64_t return_address, const code_location* inner,
+                    const detail::met_module* home, list<std::uint64_t>& behind) {
+        const code_owner owner = owner_of(return_address - 1, home);
+        if (owner.object == nullptr) return;
+        owner.object->find_jumps(return_address - owner.base,
+                                 inner != nullptr ? inner->module_offset : 0, behind);
+        for (std::uint64_t& each : behind) each += owner.base;
+    }
+
     // The function that the call before a return address means, if that is not the one at `callee`
     // but another one with equal code in the same module; null otherwise. The result is the
     // location of `callee`, but with the meant function as its only frame. Valid until

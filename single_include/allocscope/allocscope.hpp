@@ -28347,7 +28347,21 @@ private:
         }
         return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, name) == name_kind::type &&
-               find_variable(file_, expression_.type_begin).at == 0;
+               find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
+    }
+
+    // Whether the next statements of the block make an object of another class, which may have the
+    // same size, in that memory: `new (memory) other`.
+    bool is_for_others(text name) const {
+        constexpr std::size_t most_tokens = 64;
+        std::size_t at = expression_.type_end;
+        for (const std::size_t end = at + most_tokens; at < end; ++at) {
+            if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
+            if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
+            const std::size_t type = file_.partner(at + 1) + 1;
+            if (file_.is_word_at(type) && file_.text_at(type) != name) return true;
+        }
+        return false;
     }
 
     arena& memory_;

@@ -40,7 +40,7 @@ void keep(T* object) {
     sink = object;
 }
 
-// What is made in a block is said behind the allocation, so the source does not tell the type.
+// What is made in a block is said behind the allocation: the source tells only for what it is.
 __attribute__((noinline)) void shape_alone() {
     void* memory = ::operator new(sizeof(shape));
     keep(::new (memory) shape);
@@ -105,9 +105,9 @@ int main() {
     const char* shape_name = "shape";
     expect_type(seen, "shape_alone", shape_name);
     expect_type(seen, "shape_in_arena", "?");
-    expect_type(seen, "shape_as_member", "?");
+    expect_type(seen, "shape_as_member", "holder");
     expect_type(seen, "shape_in_wrapper", "wrapper");
-    expect_type(seen, "shape_that_was_more", "?");
+    expect_type(seen, "shape_that_was_more", "round_shape");
     expect_type(seen, "shapes_by_one_call", "?");
     return verdict();
 }

@@ -54,4 +54,6 @@ TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
     CHECK(type_of("void f() { void* p = malloc(3 * sizeof(part)); }", false) == "?");
     CHECK(type_of("void f(long part) { void* p = malloc(3 * sizeof(part)); }") == "?");
     CHECK(type_of("void f() { void* p = malloc(3 * sizeof(other)); }") == "?");
+    CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) part; }") == "part");
+    CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) other; }") == "?");
 }

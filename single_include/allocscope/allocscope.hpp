@@ -3584,7 +3584,9 @@ constexpr std::uint16_t at_dwo_name = 0x76;
 constexpr std::uint16_t at_call_return_pc = 0x7d;
 constexpr std::uint16_t at_call_origin = 0x7f;
 constexpr std::uint16_t at_call_pc = 0x81;
+constexpr std::uint16_t at_call_tail_call = 0x82;
 constexpr std::uint16_t at_defaulted = 0x8b;
+constexpr std::uint16_t at_gnu_tail_call = 0x2115;  // of DWARF 4
 constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
 constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
@@ -22197,18 +22199,26 @@ public:
     // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
-    // Whether nothing is known about any call, as without optimisation.
-    ALLOCSCOPE_INLINE bool is_empty() const noexcept { return sites_.empty(); }
-
-private:
+    // The only jump by which the function ends with a call: the address behind it, and the entry of
+    // the function that it calls. Both are 0 if there are several, or none.
     struct site {
         std::uint64_t behind;  // the address after the call
         std::uint64_t called;
     };
+    ALLOCSCOPE_INLINE bool has_jump() const noexcept { return jump_count_ != 0; }
+    site only_jump() const noexcept { return jump_count_ == 1 ? jump_ : site{0, 0}; }
 
-    static site read_site(const debug_units& units, const debug_unit& unit, entry_walker& walker);
+    // Whether nothing is known about any call, as without optimisation.
+    ALLOCSCOPE_INLINE bool is_empty() const noexcept { return sites_.empty(); }
+
+private:
+    // Sets `is_jump` if the function does not come back from the call.
+    static site read_site(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+                          bool& is_jump);
 
     list<site> sites_;
+    site jump_{0, 0};
+    std::size_t jump_count_ = 0;
 };
 
 ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug_unit& unit,
@@ -22228,7 +22238,10 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
         if (skipped_below != 0) continue;
         const std::uint16_t tag = shape->tag;
         if (tag == detail::dwarf::tag_call_site || tag == detail::dwarf::tag_gnu_call_site) {
-            const site found = read_site(units, unit, walker);
+            bool is_jump = false;
+            const site found = read_site(units, unit, walker, is_jump);
+            if (is_jump) jump_ = found;
+            jump_count_ += is_jump ? 1U : 0U;
             if (found.behind != 0 && found.called != 0) sites_.push_back(found);
         }
         const bool is_of_function =
@@ -22240,7 +22253,7 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
 
 ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& units,
                                                            const debug_unit& unit,
-                                                           entry_walker& walker) {
+                                                           entry_walker& walker, bool& is_jump) {
     constexpr std::uint64_t jump_bytes = 5;
     site found{0, 0};
     std::uint16_t name = 0;
@@ -22257,6 +22270,9 @@ ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& un
         } else if (name == detail::dwarf::at_call_origin ||
                    name == detail::dwarf::at_abstract_origin) {
             found.called = detail::dwarf_reference(unit.header, value);
+        } else if (name == detail::dwarf::at_call_tail_call ||
+                   name == detail::dwarf::at_gnu_tail_call) {
+            is_jump = true;
         }
     }
     return found;
@@ -22276,7 +22292,7 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
 
-// folded_functions.hpp - which function a call means, if its code is that of another one.
+// folded_functions.hpp - which function a call means, if the stack shows another one, or none.
 
 #ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
 #define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
@@ -22306,6 +22322,35 @@ public:
         if (meant == 0 || meant == inner.range->value) return 0;
         const bool is_folded = is_other(names_.of(meant), names_.of(inner.range->value));
         return is_folded && !names_.may_be_alias(meant) ? meant : 0;
+    }
+
+    // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
+    // the function that is called before `return_address` to the function around `inner`, or for 0
+    // to one that allocates. Adds the address behind each, outermost first; none if a function on
+    // the way may have left by another jump.
+    void find_jumps(std::uint64_t return_address, std::uint64_t inner,
+                    list<std::uint64_t>& behind) {
+        constexpr std::size_t most_jumps = 8;
+        std::uint64_t at = called_before(return_address);
+        if (at == 0 || (inner == 0 && at == allocating_)) return;
+        function from = function_at(at);
+        if (from.range == nullptr || from.range->low != at) return;
+        if (inner == 0 && allocates(from.range->value)) {
+            allocating_ = at;
+            return;
+        }
+        const function to = inner != 0 ? function_at(inner) : function{};
+        if (inner != 0 && to.range == nullptr) return;
+        while (from.range != nullptr && from.range->low == at && behind.size() < most_jumps) {
+            if (to.range != nullptr && to.range->low == at) return;
+            const exit_jump exit = only_exit(from);
+            if (exit.behind == 0) break;
+            behind.push_back(exit.behind);
+            if (inner == 0 && allocates(exit.called)) return;
+            at = exit.target;
+            from = function_at(at);
+        }
+        behind.clear();
     }
 
     // The entry of the function whose code is at an address; 0: not known.
@@ -22351,6 +22396,7 @@ private:
     static constexpr std::uint8_t call = 0xe8;
     static constexpr std::uint8_t jump = 0xe9;
     static constexpr std::uint64_t call_bytes = 5;
+    static constexpr std::uint64_t short_bytes = 2;
 
     struct function {
         const debug_unit* unit = nullptr;
@@ -22376,14 +22422,89 @@ private:
     // instruction is there.
     std::uint64_t called_before(std::uint64_t return_address,
                                 std::uint8_t instruction = call) const {
-        const std::uint64_t offset = return_address - call_bytes - begin_;
-        const detail::byte_view bytes = code_.part(offset, call_bytes);
+        const detail::byte_view bytes = code_before(return_address, call_bytes);
         if (bytes.empty()) return 0;
-        detail::want(late_, offset, call_bytes);
         std::int32_t distance = 0;
         std::memcpy(&distance, bytes.data + 1, sizeof distance);
         if (*bytes.data != instruction) return 0;
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // Where a function leaves by a jump.
+    struct exit_jump {
+        std::uint64_t behind = 0;  // 0: nowhere, or at several places
+        std::uint64_t target = 0;
+        std::uint64_t called = 0;  // the entry of the function that is meant
+    };
+
+    // clang does not describe the jumps to functions that the source does not declare. There
+    // instructions are not told apart: whatever may be a jump to a function counts.
+    exit_jump only_exit(const function& from) {
+        const call_sites& sites = sites_of(from);
+        if (sites.has_jump()) return described_exit(sites.only_jump());
+        exit_jump found;
+        const address_range& own = *from.range;
+        for (std::uint64_t at = own.low + short_bytes; at <= own.high; ++at) {
+            const std::uint64_t targets[] = {long_jump_before(at), short_jump_before(at)};
+            for (const std::uint64_t target : targets) {
+                const bool is_out = target != 0 && (target < own.low || target >= own.high);
+                const function to = is_out ? function_at(target) : function{};
+                if (to.range == nullptr || to.range->low != target) continue;
+                if (found.behind != 0) return {};
+                found = {at, target, to.range->value};
+            }
+        }
+        return found;
+    }
+
+    // What clang has described seems to be a long jump, whatever it is.
+    exit_jump described_exit(const call_sites::site& told) const {
+        constexpr std::uint64_t more = call_bytes - short_bytes;
+        if (told.behind == 0) return {};
+        std::uint64_t target = long_jump_before(told.behind);
+        if (target != 0) return {told.behind, target, told.called};
+        target = short_jump_before(told.behind);
+        if (target != 0) return {told.behind, target, told.called};
+        target = short_jump_before(told.behind - more);
+        if (target != 0) return {told.behind - more, target, told.called};
+        return {};
+    }
+
+    // The target of a jump, perhaps with a condition, that ends at an address; 0: there is none.
+    std::uint64_t long_jump_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, call_bytes + 1);
+        if (bytes.empty()) return 0;
+        const bool is_conditional = bytes.data[0] == 0x0f && (bytes.data[1] & 0xf0U) == 0x80;
+        if (bytes.data[1] != jump && !is_conditional) return 0;
+        std::int32_t distance = 0;
+        std::memcpy(&distance, bytes.data + 2, sizeof distance);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+    std::uint64_t short_jump_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, short_bytes);
+        if (bytes.empty()) return 0;
+        if (bytes.data[0] != 0xeb && (bytes.data[0] & 0xf0U) != 0x70) return 0;
+        const auto distance = static_cast<std::int8_t>(bytes.data[1]);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // The last `count` bytes of code before an address; none if it is not in .text.
+    detail::byte_view code_before(std::uint64_t behind, std::uint64_t count) const {
+        const std::uint64_t offset = behind - count - begin_;
+        const detail::byte_view bytes = code_.part(offset, count);
+        if (!bytes.empty()) detail::want(late_, offset, count);
+        return bytes;
+    }
+
+    // Whether the function with this entry is operator new, or one of malloc's family.
+    bool allocates(std::uint64_t entry) {
+        if (entry == 0) return false;
+        const text name = names_.of(entry).function;
+        const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                               "aligned_alloc", "memalign", "strdup",  "strndup"};
+        bool is_other = false;
+        for (const text each : others) is_other = is_other || name == each;
+        return is_other || name.starts_with("operator new");
     }
 
     // Whether two names certainly belong to different functions. One of them may lack its scopes
@@ -22403,6 +22524,7 @@ private:
     detail::byte_view code_;
     detail::late_bytes* late_ = nullptr;  // null: all of the code has been read
     std::uint64_t begin_ = 0;
+    std::uint64_t allocating_ = 0;  // the operator new that was called last
 };
 
 }  // namespace symbolize
@@ -23901,9 +24023,8 @@ public:
         return {};
     }
 
-    // The lines near the call in a frame that resolve() made for this address. `outer` is the
-    // number of frames of the address that are further out than this one. Optimisers move code that
-    // rarely runs to the end of a function, so what was inlined there counts where it begins.
+    // The lines near the call in a frame that resolve() made for this address; `outer` frames of it
+    // are further out. Rare code is moved away: what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -23940,6 +24061,10 @@ public:
                                   [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
                                       return code.calls_the_same(begin, end, linked_address + 1);
                                   });
+    }
+
+    void find_jumps(std::uint64_t call, std::uint64_t inner, list<std::uint64_t>& behind) {
+        if (is_readable()) folded().find_jumps(call, inner, behind);
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
@@ -24806,6 +24931,18 @@ public:
         const code_owner owner = owner_of(address, home);
         return owner.object != nullptr &&
                owner.object->has_call_at(address - owner.base, file, line, column);
+    }
+
+    // Adds the addresses behind the jumps by which the function that is called before a return
+    // address has led to the function around `inner`, which is in the same module; null: to one
+    // that allocates. The outermost jump comes first. None if that is not certain.
+    void find_jumps(std::uint64_t return_address, const code_location* inner,
+                    const detail::met_module* home, list<std::uint64_t>& behind) {
+        const code_owner owner = owner_of(return_address - 1, home);
+        if (owner.object == nullptr) return;
+        owner.object->find_jumps(return_address - owner.base,
+                                 inner != nullptr ? inner->module_offset : 0, behind);
+        for (std::uint64_t& each : behind) each += owner.base;
     }
 
     // The function that the call before a return address means, if that is not the one at `callee`
@@ -31180,6 +31317,10 @@ private:
         // What stands for an address of the function that begins at `callee` in this call.
         std::uint64_t callee;
         const met_address* folded;  // null: that function itself, whatever the address
+        // The answer of jumped_from() for `jumps_to`; of a function that jumped, the one around it.
+        const met_address* jumped;
+        const code_location* jumps_to;
+        bool is_asked_for_jump;
     };
 
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
@@ -31214,6 +31355,13 @@ private:
         bool is_own = false;  // there is a line that is not the library's
         for (met_address* const each : addresses) {
             if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
+            const met_address* jumped = is_own ? nullptr : jumped_from(*each, inner);
+            for (; jumped != nullptr; jumped = jumped->jumped) {
+                inner = jumped;
+                inner_at = frames.size();
+                add_frames(*jumped, frames, owners);
+                is_own = has_own_line(frames);
+            }
             const met_address* const folded = is_own ? nullptr : folded_by(*each, inner);
             if (folded != nullptr) rename(frames, owners, inner_at, *folded);
             is_own = is_own || has_own_line(frames);
@@ -31273,6 +31421,33 @@ private:
         return call.folded;
     }
 
+    // The functions that were called here and have left by jumps, the last one to `inner` (null: to
+    // a function that allocates): the innermost; each leads to the one around it. Null: there are
+    // none, or it is not certain. Their frames count as inlined, because the stack has no return
+    // addresses for them.
+    const met_address* jumped_from(met_address& call, const met_address* inner) {
+        const code_location& at = *call.location;
+        const code_location* const to = inner != nullptr ? inner->location : nullptr;
+        const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
+        if (!has_lines || at.is_unloaded) return nullptr;
+        if (to != nullptr && to->module.data() != at.module.data()) return nullptr;
+        if (call.is_asked_for_jump && call.jumps_to == to) return call.jumped;
+        call.is_asked_for_jump = true;
+        call.jumps_to = to;
+        call.jumped = nullptr;
+        list<std::uint64_t> behind{scratch_};
+        symbols_.find_jumps(at.address + 1, to, call.home, behind);
+        for (const std::uint64_t each : behind) {
+            met_address& jumped = made_of(
+                symbols_.resolve(each - 1, call.home, symbolize::symbolizer::lifetime::lasting),
+                call.home);
+            jumped.frames[jumped.frame_count - 1].is_inlined = true;
+            jumped.jumped = call.jumped;
+            call.jumped = &jumped;
+        }
+        return call.jumped;
+    }
+
     // This many outer addresses, main() and its callers, are the same in nearly all stacks.
     static constexpr std::uint32_t outermost = 4;
 
@@ -31294,6 +31469,8 @@ private:
         made->owner = owner_of(location);
         made->callee = not_asked;
         made->folded = nullptr;
+        made->is_asked_for_jump = false;
+        made->jumped = nullptr;
         made->frame_count = location.frames.empty() ? 1 : location.frames.size();
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));

@@ -181,9 +181,8 @@ public:
         return {};
     }
 
-    // The lines near the call in a frame that resolve() made for this address. `outer` is the
-    // number of frames of the address that are further out than this one. Optimisers move code that
-    // rarely runs to the end of a function, so what was inlined there counts where it begins.
+    // The lines near the call in a frame that resolve() made for this address; `outer` frames of it
+    // are further out. Rare code is moved away: what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -222,7 +221,6 @@ public:
                                   });
     }
 
-    // See folded_functions.hpp.
     void find_jumps(std::uint64_t call, std::uint64_t inner, list<std::uint64_t>& behind) {
         if (is_readable()) folded().find_jumps(call, inner, behind);
     }

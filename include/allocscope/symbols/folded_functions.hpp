@@ -1,4 +1,4 @@
-// folded_functions.hpp - which function a call means, if its code is that of another one.
+// folded_functions.hpp - which function a call means, if the stack shows another one, or none.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
@@ -13,10 +13,15 @@
 //     make_b();                                  call make_a
 //
 // On a stack, the next inner address lies in make_a. If the machine code calls make_a, and the
-// debug information of the caller says that it calls make_b, the call means make_b. If the machine
-// code calls a third function, that one ended with a jump to make_a: then nothing is known. A call
-// of a function that is only declared may also reach make_a under another name: by an alias, an asm
+// debug information of the caller says that it calls make_b, the call means make_b. A call of a
+// function that is only declared may also reach make_a under another name: by an alias, an asm
 // label, or the linker's --wrap.
+//
+// If the machine code calls a third function, that one ended with a jump to make_a, and is not on
+// the stack. It was there if no other jump leads out of it:
+//
+//     a* make_c() { log(); return make_a(); }    make_c:  call log; jmp make_a
+//     d* make_d() { return new d; }              make_d:  jmp operator new
 
 #ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
 #define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
@@ -69,7 +74,8 @@ public:
     // the function that is called before `return_address` to the function around `inner`, or for 0
     // to one that allocates. Adds the address behind each, outermost first; none if a function on
     // the way may have left by another jump.
-    void find_jumps(std::uint64_t return_address, std::uint64_t inner, list<std::uint64_t>& behind) {
+    void find_jumps(std::uint64_t return_address, std::uint64_t inner,
+                    list<std::uint64_t>& behind) {
         constexpr std::size_t most_jumps = 8;
         std::uint64_t at = called_before(return_address);
         if (at == 0 || (inner == 0 && at == allocating_)) return;
@@ -198,15 +204,15 @@ private:
     }
 
     // What clang has described seems to be a long jump, whatever it is.
-    exit_jump described_exit(const call_sites::site& jump) const {
+    exit_jump described_exit(const call_sites::site& told) const {
         constexpr std::uint64_t more = call_bytes - short_bytes;
-        if (jump.behind == 0) return {};
-        std::uint64_t target = long_jump_before(jump.behind);
-        if (target != 0) return {jump.behind, target, jump.called};
-        target = short_jump_before(jump.behind);
-        if (target != 0) return {jump.behind, target, jump.called};
-        target = short_jump_before(jump.behind - more);
-        if (target != 0) return {jump.behind - more, target, jump.called};
+        if (told.behind == 0) return {};
+        std::uint64_t target = long_jump_before(told.behind);
+        if (target != 0) return {told.behind, target, told.called};
+        target = short_jump_before(told.behind);
+        if (target != 0) return {told.behind, target, told.called};
+        target = short_jump_before(told.behind - more);
+        if (target != 0) return {told.behind - more, target, told.called};
         return {};
     }
 
@@ -240,8 +246,8 @@ private:
     bool allocates(std::uint64_t entry) {
         if (entry == 0) return false;
         const text name = names_.of(entry).function;
-        const text others[] = {"malloc", "calloc",   "realloc", "reallocarray", "aligned_alloc",
-                               "memalign", "strdup", "strndup"};
+        const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                               "aligned_alloc", "memalign", "strdup",  "strndup"};
         bool is_other = false;
         for (const text each : others) is_other = is_other || name == each;
         return is_other || name.starts_with("operator new");

@@ -1,0 +1,62 @@
+// Danger: a function that ends with `return new item;` is not on the stack, because the compiler
+// has made a jump of the call: its caller gets the row, without a type. Or a function gets a row
+// that may have left by another jump.
+// not with: asan, tsan (their operator new is called in another way)
+
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "makers.hpp"
+
+using namespace allocscope_test;
+
+namespace {
+
+// Whether the only row with this many bytes is at that line, in that file, and has that type.
+bool has_row(const allocscope::snapshot& seen, std::uint64_t bytes, const char* file, int line,
+             const char* type) {
+    const allocscope::snapshot::row* found = nullptr;
+    for (const allocscope::snapshot::row& row : seen) {
+        if (row.bytes == bytes) found = &row;
+    }
+    if (found == nullptr) return false;
+    std::printf("%s:%d:%s in %s\n", found->file, found->line, found->type, found->function);
+    return std::strstr(found->file, file) != nullptr && found->line == line &&
+           std::strcmp(found->type, type) == 0;
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    item* (*volatile by_pointer)() = make_item;
+    std::vector<long> numbers;
+    const allocscope::scope window{"jumps"};
+    item* const one = make_item();
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(item), "makers.cpp", line_of_item, "item"));
+    delete one;
+    item* const several = make_by_two_jumps();
+    ALLOCSCOPE_EXPECT(
+        has_row(window.stats(), 7 * sizeof(item), "makers.cpp", line_behind_two_jumps, "item"));
+    delete[] several;
+    grow(numbers);
+    ALLOCSCOPE_EXPECT(
+        has_row(window.stats(), 40 * sizeof(long), "makers.cpp", line_of_grow, "long"));
+    numbers = {};
+    // Two jumps lead to operator new, and nothing says which of them was taken.
+    const int line_of_either = __LINE__ + 1;
+    void* const either = make_either(true);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(other_item), "main.cpp", line_of_either, "?"));
+    ::operator delete(either);
+    // The machine code of this call does not say which function is called.
+    const int line_by_pointer = __LINE__ + 1;
+    item* const unknown = by_pointer();
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(item), "main.cpp", line_by_pointer, "?"));
+    delete unknown;
+    return verdict();
+}

@@ -1,0 +1,26 @@
+#include "makers.hpp"
+
+item* make_item() {
+    return new item;
+}
+const int line_of_item = __LINE__ - 2;
+
+// Another size than an item, so that its code is not the same.
+static __attribute__((noinline)) item* make_several() {
+    return new item[7];
+}
+const int line_behind_two_jumps = __LINE__ - 2;
+
+item* make_by_two_jumps() {
+    return make_several();
+}
+
+void* make_either(bool is_first) {
+    if (is_first) return new other_item;
+    return new char[40];
+}
+
+void grow(std::vector<long>& numbers) {
+    numbers.resize(40);
+}
+const int line_of_grow = __LINE__ - 2;

@@ -22325,29 +22325,27 @@ public:
     }
 
     // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
-    // the function that is called before `return_address` to the function around `inner`, or for 0
-    // to one that allocates. Adds the address behind each, outermost first; none if a function on
-    // the way may have left by another jump.
+    // the function that is called before `return_address` to the function that begins at `inner`,
+    // or for 0 to one that allocates. Adds the address behind each, outermost first; none if a
+    // function on the way may have left by another jump.
     void find_jumps(std::uint64_t return_address, std::uint64_t inner,
                     list<std::uint64_t>& behind) {
         constexpr std::size_t most_jumps = 8;
         std::uint64_t at = called_before(return_address);
-        if (at == 0 || (inner == 0 && at == allocating_)) return;
+        if (at == 0 || at == (inner != 0 ? inner : allocating_)) return;
         function from = function_at(at);
         if (from.range == nullptr || from.range->low != at) return;
         if (inner == 0 && allocates(from.range->value)) {
             allocating_ = at;
             return;
         }
-        const function to = inner != 0 ? function_at(inner) : function{};
-        if (inner != 0 && to.range == nullptr) return;
         while (from.range != nullptr && from.range->low == at && behind.size() < most_jumps) {
-            if (to.range != nullptr && to.range->low == at) return;
             const exit_jump exit = only_exit(from);
             if (exit.behind == 0) break;
             behind.push_back(exit.behind);
             if (inner == 0 && allocates(exit.called)) return;
             at = exit.target;
+            if (at == inner) return;
             from = function_at(at);
         }
         behind.clear();
@@ -24934,14 +24932,15 @@ public:
     }
 
     // Adds the addresses behind the jumps by which the function that is called before a return
-    // address has led to the function around `inner`, which is in the same module; null: to one
+    // address has led to the function of `inner`, which is in the same module; null: to one
     // that allocates. The outermost jump comes first. None if that is not certain.
     void find_jumps(std::uint64_t return_address, const code_location* inner,
                     const detail::met_module* home, list<std::uint64_t>& behind) {
         const code_owner owner = owner_of(return_address - 1, home);
         if (owner.object == nullptr) return;
         owner.object->find_jumps(return_address - owner.base,
-                                 inner != nullptr ? inner->module_offset : 0, behind);
+                                 inner != nullptr ? inner->module_offset - inner->symbol_offset : 0,
+                                 behind);
         for (std::uint64_t& each : behind) each += owner.base;
     }
 

@@ -71,29 +71,27 @@ public:
     }
 
     // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
-    // the function that is called before `return_address` to the function around `inner`, or for 0
-    // to one that allocates. Adds the address behind each, outermost first; none if a function on
-    // the way may have left by another jump.
+    // the function that is called before `return_address` to the function that begins at `inner`,
+    // or for 0 to one that allocates. Adds the address behind each, outermost first; none if a
+    // function on the way may have left by another jump.
     void find_jumps(std::uint64_t return_address, std::uint64_t inner,
                     list<std::uint64_t>& behind) {
         constexpr std::size_t most_jumps = 8;
         std::uint64_t at = called_before(return_address);
-        if (at == 0 || (inner == 0 && at == allocating_)) return;
+        if (at == 0 || at == (inner != 0 ? inner : allocating_)) return;
         function from = function_at(at);
         if (from.range == nullptr || from.range->low != at) return;
         if (inner == 0 && allocates(from.range->value)) {
             allocating_ = at;
             return;
         }
-        const function to = inner != 0 ? function_at(inner) : function{};
-        if (inner != 0 && to.range == nullptr) return;
         while (from.range != nullptr && from.range->low == at && behind.size() < most_jumps) {
-            if (to.range != nullptr && to.range->low == at) return;
             const exit_jump exit = only_exit(from);
             if (exit.behind == 0) break;
             behind.push_back(exit.behind);
             if (inner == 0 && allocates(exit.called)) return;
             at = exit.target;
+            if (at == inner) return;
             from = function_at(at);
         }
         behind.clear();

@@ -134,14 +134,15 @@ public:
     }
 
     // Adds the addresses behind the jumps by which the function that is called before a return
-    // address has led to the function around `inner`, which is in the same module; null: to one
+    // address has led to the function of `inner`, which is in the same module; null: to one
     // that allocates. The outermost jump comes first. None if that is not certain.
     void find_jumps(std::uint64_t return_address, const code_location* inner,
                     const detail::met_module* home, list<std::uint64_t>& behind) {
         const code_owner owner = owner_of(return_address - 1, home);
         if (owner.object == nullptr) return;
         owner.object->find_jumps(return_address - owner.base,
-                                 inner != nullptr ? inner->module_offset : 0, behind);
+                                 inner != nullptr ? inner->module_offset - inner->symbol_offset : 0,
+                                 behind);
         for (std::uint64_t& each : behind) each += owner.base;
     }
 

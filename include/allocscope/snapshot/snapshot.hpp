@@ -46,7 +46,8 @@ public:
         const char* file;       // the whole path, as in the debug information; "" when unknown
         int line;               // 0 when unknown
         int column;             // 0 when unknown
-        bool is_inlined;        // whether it was inlined into the next frame
+        bool is_inlined;        // whether it was inlined into the next frame, or was called there
+                                // and left by a jump (a tail call)
         std::uint64_t address;  // return address - 1, as in this process
         const char* module;     // file the code was loaded from; "" when unknown
         std::uint64_t offset;   // of the address in that module

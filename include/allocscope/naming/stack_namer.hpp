@@ -240,8 +240,9 @@ private:
 
     // The functions that were called here and have left by jumps, the last one to `inner` (null: to
     // a function that allocates): the innermost; each leads to the one around it. Null: there are
-    // none, or it is not certain. Their frames count as inlined, because the stack has no return
-    // addresses for them.
+    // none, or it is not certain. Functions of the standard library are left out: linkers and
+    // compilers keep one of several with equal code, and the name may be that of another. The
+    // frames count as inlined, because the stack has no return addresses for them.
     const met_address* jumped_from(met_address& call, const met_address* inner) {
         const code_location& at = *call.location;
         const code_location* const to = inner != nullptr ? inner->location : nullptr;
@@ -255,9 +256,10 @@ private:
         list<std::uint64_t> behind{scratch_};
         symbols_.find_jumps(at.address + 1, to, call.home, behind);
         for (const std::uint64_t each : behind) {
-            met_address& jumped = made_of(
-                symbols_.resolve(each - 1, call.home, symbolize::symbolizer::lifetime::lasting),
-                call.home);
+            const code_location& location =
+                symbols_.resolve(each - 1, call.home, symbolize::symbolizer::lifetime::lasting);
+            if (!has_own_line(location.frames)) continue;
+            met_address& jumped = made_of(location, call.home);
             jumped.frames[jumped.frame_count - 1].is_inlined = true;
             jumped.jumped = call.jumped;
             call.jumped = &jumped;

@@ -22200,13 +22200,13 @@ public:
     // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
-    // The only jump by which the function ends with a call: the address behind it, and the entry of
-    // the function that it calls. Both are 0 if there are several, or none.
     struct site {
         std::uint64_t behind;  // the address after the call
-        std::uint64_t called;
+        std::uint64_t called;  // the entry of the function
     };
+    // Whether the function is described as ending with a call that is a jump.
     ALLOCSCOPE_INLINE bool has_jump() const noexcept { return jump_count_ != 0; }
+    // The only such jump; zeros if there are several, or none.
     site only_jump() const noexcept { return jump_count_ == 1 ? jump_ : site{0, 0}; }
 
     // Whether nothing is known about any call, as without optimisation.
@@ -22386,7 +22386,7 @@ public:
         const std::uint64_t called = called_before(return_address);
         if (called == 0) return true;
         for (std::uint64_t at = begin + call_bytes; at <= end; ++at) {
-            if (called_before(at) == called || called_before(at, jump) == called) return true;
+            if (called_before(at) == called || long_jump_before(at) == called) return true;
         }
         return false;
     }
@@ -22417,15 +22417,14 @@ private:
         return *known;
     }
 
-    // The address that the direct call or jump before `return_address` leads to; 0 if another
-    // instruction is there.
-    std::uint64_t called_before(std::uint64_t return_address,
-                                std::uint8_t instruction = call) const {
+    // The address that the direct call before `return_address` leads to; 0 if another instruction
+    // is there.
+    std::uint64_t called_before(std::uint64_t return_address) const {
         const detail::byte_view bytes = code_before(return_address, call_bytes);
         if (bytes.empty()) return 0;
         std::int32_t distance = 0;
         std::memcpy(&distance, bytes.data + 1, sizeof distance);
-        if (*bytes.data != instruction) return 0;
+        if (*bytes.data != call) return 0;
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
@@ -22436,24 +22435,35 @@ private:
         std::uint64_t called = 0;  // the entry of the function that is meant
     };
 
-    // clang does not describe the jumps to functions that the source does not declare. There
-    // instructions are not told apart: whatever may be a jump to a function counts.
+    // clang does not describe the jumps to functions that the source does not declare. So the code
+    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
     exit_jump only_exit(const function& from) {
         const call_sites& sites = sites_of(from);
-        if (sites.has_jump()) return described_exit(sites.only_jump());
-        exit_jump found;
+        exit_jump found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const std::uint64_t described = found.behind;
         const address_range& own = *from.range;
         for (std::uint64_t at = own.low + short_bytes; at <= own.high; ++at) {
+            if (at == described) continue;
             const std::uint64_t targets[] = {long_jump_before(at), short_jump_before(at)};
             for (const std::uint64_t target : targets) {
-                const bool is_out = target != 0 && (target < own.low || target >= own.high);
-                const function to = is_out ? function_at(target) : function{};
-                if (to.range == nullptr || to.range->low != target) continue;
+                if (target == 0 || (target >= own.low && target < own.high)) continue;
+                const function to = function_at(target);
+                const bool is_function = to.range != nullptr && to.range->low == target;
+                if (!is_function && !may_be_stub(target)) continue;
                 if (found.behind != 0) return {};
-                found = {at, target, to.range->value};
+                found = {at, target, is_function ? to.range->value : 0};
             }
         }
         return found;
+    }
+
+    // Whether a jump to the address may be one to another module: linkers put their stubs close to
+    // the code.
+    bool may_be_stub(std::uint64_t target) const {
+        constexpr std::uint64_t close = 1U << 20U;
+        const bool is_code = target - begin_ < code_.size;
+        return !is_code && target - (begin_ - close) < code_.size + 2 * close;
     }
 
     // What clang has described seems to be a long jump, whatever it is.

@@ -38,13 +38,13 @@ public:
     // call is made by a jump, the return address is the address after the jump.
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
-    // The only jump by which the function ends with a call: the address behind it, and the entry of
-    // the function that it calls. Both are 0 if there are several, or none.
     struct site {
         std::uint64_t behind;  // the address after the call
-        std::uint64_t called;
+        std::uint64_t called;  // the entry of the function
     };
+    // Whether the function is described as ending with a call that is a jump.
     ALLOCSCOPE_INLINE bool has_jump() const noexcept { return jump_count_ != 0; }
+    // The only such jump; zeros if there are several, or none.
     site only_jump() const noexcept { return jump_count_ == 1 ? jump_ : site{0, 0}; }
 
     // Whether nothing is known about any call, as without optimisation.

@@ -6,12 +6,12 @@
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"
+#include "../../support/refused_memory.hpp"
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/platform/kept_pages.hpp>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -21,39 +21,6 @@
 #include <sys/mman.h>
 
 using namespace allocscope_test;
-
-extern "C" void* __real_malloc(std::size_t size);
-extern "C" void* __real_mmap(void* at, std::size_t size, int access, int flags, int file,
-                             off_t offset);
-
-namespace {
-
-enum class refusal { none, of_one, of_all_from };
-
-refusal refused = refusal::none;
-unsigned calls_before = 0;
-unsigned calls = 0;
-
-bool is_refused() {
-    if (refused == refusal::none) return false;
-    const unsigned call = calls++;
-    return refused == refusal::of_one ? call == calls_before : call >= calls_before;
-}
-
-}  // namespace
-
-// The linker leads every call of malloc here, also those of operator new.
-extern "C" void* __wrap_malloc(std::size_t size) {
-    return is_refused() ? nullptr : __real_malloc(size);
-}
-
-// And every call of mmap by the headers; the C library's own are not seen.
-extern "C" void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file,
-                             off_t offset) {
-    if (!is_refused()) return __real_mmap(at, size, access, flags, file, offset);
-    errno = ENOMEM;
-    return MAP_FAILED;
-}
 
 namespace {
 

@@ -53,6 +53,10 @@ int main() {
     void* const either = make_either(true);
     ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(other_item), "main.cpp", line_of_either, "?"));
     ::operator delete(either);
+    const int line_of_ask = __LINE__ + 1;
+    void* const made = make_or_ask(false);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 41, "main.cpp", line_of_ask, "?"));
+    ::operator delete(made);
     // The machine code of this call does not say which function is called.
     const int line_by_pointer = __LINE__ + 1;
     item* const unknown = by_pointer();

@@ -20,6 +20,15 @@ void* make_either(bool is_first) {
     return new char[40];
 }
 
+// clang describes the first of these jumps only.
+static __attribute__((noinline)) void* asked() {
+    return new long[9];
+}
+void* make_or_ask(bool is_asking) {
+    if (is_asking) return asked();
+    return new char[41];
+}
+
 void grow(std::vector<long>& numbers) {
     numbers.resize(40);
 }

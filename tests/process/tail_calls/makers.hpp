@@ -15,6 +15,7 @@ struct other_item {
 item* make_item();
 item* make_by_two_jumps();
 void* make_either(bool is_first);
+void* make_or_ask(bool is_asking);
 void grow(std::vector<long>& numbers);
 
 extern const int line_of_item;

@@ -107,7 +107,8 @@ def check_program(tools, compiler, standard, flags, source=SOURCES / EVERY_DOOR,
 def check_code(tools, compiler):
     # Some warnings are given only where code is made. -g: clang++ 14 crashes at a function that
     # has no debug information but was called before that could be known (base/compiler.hpp).
-    check_program(tools, compiler, "c++17", [], QUICK_START, ("-g", "-c", "-o", "/dev/null"))
+    check_program(tools, compiler, "c++17", [], QUICK_START,
+                  ("-O0", "-g", "-c", "-o", "/dev/null"))
 
 
 def check_fortified(tools, compiler):
@@ -129,9 +130,7 @@ def check_macros(tools, compiler):
     lines = [f"#undef {name.partition('(')[0]}\n#define {name} {text}\n"
              for name, text in MACROS_OF_OTHERS.items()]
     (folder / "macros_of_others.hpp").write_text("".join(lines), encoding="utf-8")
-    # What a macro breaks does not depend on the compiler: each language version with one.
-    standards = STANDARDS if IS_SOAK else ["c++17" if "clang" in compiler else "c++2b"]
-    for standard in standards:
+    for standard in STANDARDS if IS_SOAK else ["c++17"]:
         run([compiler, f"-std={standard}", "-fsyntax-only", *WARNINGS, f"-I{tools.include}",
              f"-I{folder}", SOURCES / "under_macros.cpp"], timeout=600)
 
@@ -154,6 +153,7 @@ def check_exceptions_off_runs(tools, compiler):
                          tools.compile(compiler, "probe.cpp", *flags), *LIBRARIES)
     output = run([program]).stdout
     expect_in("seen 1008 allocations, 1001 frees, 7 live, 7 in rows\n", output)
+    expect_in("\n0 pairs were removed", output)  # it is not optimised
 
 
 def check_module(tools, compiler):
@@ -164,7 +164,7 @@ def check_module(tools, compiler):
     interface = folder / "in_a_module.pcm"
     run([compiler, *flags, "--precompile", SOURCES / "in_a_module.cppm", "-o", interface])
     run([compiler, "-std=c++20", "-c", interface, "-o", folder / "in_a_module.o"])
-    hooks = tools.compile(tools.compilers[0], HOOKS, "-O1", "-g", *WARNINGS)
+    hooks = tools.hooks(tools.compilers[0])
     for name, more in (("imports", []), ("includes_too", ["-DINCLUDES_TOO"])):
         run([compiler, *flags, *more, f"-fmodule-file=in_a_module={interface}", "-c",
              SOURCES / "module_user.cpp", "-o", folder / f"{name}.o"])
@@ -216,8 +216,6 @@ def main():
     for compiler in tools.compilers:
         # Every program of ours is compiled with the oldest one, under the plain flags.
         combinations = [(standard, []) for standard in STANDARDS[1:]]
-        cases.append((f"{compiler}, odd flags",
-                      lambda c=compiler: check_program(tools, c, "gnu++17", ODD_FLAGS)))
         combinations += [("c++17", flags) for flags in WITHOUT]
         if "clang" in compiler:
             cases.append((f"{compiler}, compiled", lambda c=compiler: check_code(tools, c)))
@@ -225,19 +223,22 @@ def main():
                           lambda c=compiler: check_libcxx_runs(tools, c)))
             cases.append((f"{compiler} -Weverything",
                           lambda c=compiler: check_everything(tools, c)))
+            # What a macro breaks does not depend on the compiler.
+            cases.append((f"{compiler} under macros of others",
+                          lambda c=compiler: check_macros(tools, c)))
             if tools.can_link(compiler, *LIBCXX):
                 tried = STANDARDS if IS_SOAK else STANDARDS[:1]
                 combinations += [(standard, LIBCXX) for standard in tried]
         else:
             cases.append((f"{compiler}, header units",
                           lambda c=compiler: check_header_units(tools, c)))
+            cases.append((f"{compiler}, odd flags",
+                          lambda c=compiler: check_program(tools, c, "gnu++17", ODD_FLAGS)))
             cases.append((f"{compiler} with _FORTIFY_SOURCE and -Wnull-dereference",
                           lambda c=compiler: check_fortified(tools, c)))
         for standard, flags in combinations:
             cases.append((f"{compiler} {standard} {' '.join(flags)}",
                           lambda c=compiler, s=standard, f=flags: check_syntax(tools, c, s, f)))
-        cases.append((f"{compiler} under macros of others",
-                      lambda c=compiler: check_macros(tools, c)))
         cases.append((f"{compiler} without exceptions, run",
                       lambda c=compiler: check_exceptions_off_runs(tools, c)))
     check_all(cases)

@@ -9,7 +9,9 @@ struct counted {
 
 }  // namespace
 
-int main() {
+int value_of_own_static();
+
+int value_of_own_static() {
     static counted kept;
-    return kept.value - 7;
+    return kept.value;
 }

@@ -33,7 +33,7 @@ LAST = "equal: 1, too many are refused: 1"
 def check(tools, compiler, standard, flags, linking=()):
     if linking and not tools.can_link(compiler, *linking):
         return "skipped: there is no such linker"
-    folder = tools.folder(f"typed {compiler} {standard} {flags}")
+    folder = tools.folder(f"typed {compiler} {standard} {flags} {linking}")
     program = tools.link(compiler, folder / "program",
                          tools.compile(compiler, "typed_rows.cpp", *flags, *WARNINGS,
                                        standard=standard), tools.hooks(compiler), *linking)
@@ -53,16 +53,15 @@ def check(tools, compiler, standard, flags, linking=()):
 def main():
     tools = bench()
     cases = []
-    for compiler, standard, flags in itertools.product(
-            tools.compilers, ("c++17", "c++20"), (["-O0"], ["-O2", "-g"], ["-O2"])):
-        if standard == "c++20" and flags != ["-O2"]:
-            continue
+    optimised = ["-O2", "-ffunction-sections"]  # one object, linked with and without folding
+    for compiler, (standard, flags) in itertools.product(
+            tools.compilers, (("c++17", ["-O0"]), ("c++17", ["-O2", "-g"]), ("c++17", optimised),
+                              ("c++20", ["-O2"]))):
         cases.append((f"{compiler} {standard} {' '.join(flags)}",
                       lambda c=compiler, s=standard, f=flags: check(tools, c, s, f)))
     for compiler in tools.compilers:
         cases.append((f"{compiler}, equal functions are one",
-                      lambda c=compiler: check(tools, c, "c++17", ["-O2", "-ffunction-sections"],
-                                               FOLDING)))
+                      lambda c=compiler: check(tools, c, "c++17", optimised, FOLDING)))
     check_all(cases)
 
 

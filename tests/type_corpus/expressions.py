@@ -508,10 +508,11 @@ def corpus():
     return numbered(every_line())
 
 
-def half_of_corpus(which):
-    """Each shape with every second element; 0 and 1 together are the corpus."""
+def part_of_corpus(which, parts):
+    """One of so many parts of the corpus, in which each shape has other elements than in the next
+    one."""
     return numbered([line for number, line in enumerate(every_line())
-                     if (number + number // len(ELEMENTS)) % 2 == which])
+                     if (number + number // len(ELEMENTS)) % parts == which])
 
 
 def coroutines():

@@ -133,22 +133,23 @@ def check(bench, form, level, flags, least_right):
           f"{seen.share('unknown'):.1f}% not known, none wrong")
 
 
-# Form, level, flags, which half of the expressions, and the share that has to be right. Each is in
-# one of two forms that are like each other; a soak has all of them in each.
-HALVES = [("-g", "-O0", ["-g"], 0, 99.0), ("-g1", "-O2", ["-g1"], 1, 94.0)]
-RARER_HALVES = [
-    ("-g1", "-O0", ["-g1"], 0, 96.5),
+# Form, level, flags, and the share that has to be right. Each expression is in one form of each
+# list; a soak has all of them in each form.
+FREQUENT_FORMS = [("-g", "-O0", ["-g"], 99.0), ("-g1", "-O2", ["-g1"], 94.0)]
+RARER_FORMS = [
+    ("-g1", "-O0", ["-g1"], 95.0),
     ("-g -gsplit-dwarf, units of types", "-O0",
-     ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 0, 99.0),
-    ("-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 1, 99.0),
-    ("-g -flto", "-O0", ["-g", "-flto"], 0, 99.0),
-    ("-g -flto", "-O2", ["-g", "-flto"], 1, 97.5)]
+     ["-g", "-gsplit-dwarf", "-fdebug-types-section"], 98.0),
+    ("-g, units of types", "-O0", ["-g", "-fdebug-types-section"], 98.0),
+    ("-g -flto", "-O0", ["-g", "-flto"], 98.0),
+    ("-g -flto", "-O2", ["-g", "-flto"], 97.0)]
 
 
-def check_halves(bench, halves):
+def check_parts(bench, forms):
     is_soak = "ALLOCSCOPE_TEST_SOAK" in os.environ
-    for form, level, flags, half, least_right in halves:
-        bench.use(expressions.corpus() if is_soak else expressions.half_of_corpus(half))
+    for which, (form, level, flags, least_right) in enumerate(forms):
+        bench.use(expressions.corpus() if is_soak
+                  else expressions.part_of_corpus(which, len(forms)))
         check(bench, form, level, flags, least_right)
 
 
@@ -163,9 +164,9 @@ def main():
             table(bench)
             return
         check(bench, "-g", "-O2", ["-g"], 99.0)
-        check_halves(bench, HALVES)
+        check_parts(bench, FREQUENT_FORMS)
         if "clang" not in compiler:  # the table has these for both compilers
-            check_halves(bench, RARER_HALVES)
+            check_parts(bench, RARER_FORMS)
         bench.use(expressions.rare(), expressions.RARE_PRELUDE)
         for level in ("-O0", "-O2"):
             check(bench, "-g, rare ways to write it", level, ["-g"], 100.0)

@@ -24,7 +24,8 @@ COMMON = [
     ("-O2 lld", BASE, ["-fuse-ld=lld"]),
     ("-O2 gold", BASE, ["-fuse-ld=gold"]),
 ]
-# With -flto g++ compares our declarations with its own, in a file that has it call what they declare.
+# With -flto g++ compares our declarations with its own, in a file before ours that has it call what
+# they declare.
 MISMATCH = "-Werror=lto-type-mismatch"
 # Each of these compiles the hooks anew, which takes most of the time: not all with both compilers.
 AGGRESSIVE = ["-O3", "-g1", *SECTIONS, "-fno-plt", "-fno-pie", "-fvisibility=hidden",
@@ -47,7 +48,7 @@ def check(tools, compiler, name, compile_flags, link_flags):
     if not tools.can_link(compiler, *link_flags, *LIBRARIES):
         return "skipped, this tool chain cannot link so"
     warnings = [] if "-flto" in compile_flags else WARNINGS
-    sources = ["probe.cpp", "own_static.cpp"] if MISMATCH in link_flags else ["probe.cpp"]
+    sources = [*(["own_static.cpp"] if MISMATCH in link_flags else []), "probe.cpp"]
     program = tools.link(compiler, tools.folder(f"flags {compiler} {name}") / "probe", *link_flags,
                          *[tools.compile(compiler, source, *compile_flags, *warnings)
                            for source in sources])

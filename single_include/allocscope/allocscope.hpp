@@ -48256,18 +48256,25 @@ private:
         text_out life{memory_};
         if (is_difference_) {
             const std::uint64_t size_us = write_sign(life, numbers.lifetime_us);
-            write_duration(life, size_us * 1000);
+            write_duration(life, nanoseconds(static_cast<double>(size_us)));
         } else if (numbers.allocations == 0) {
             life << '-';
         } else {
             const double mean_us =
                 static_cast<double>(numbers.lifetime_us) / static_cast<double>(numbers.allocations);
-            write_duration(life, static_cast<std::uint64_t>(mean_us * 1000.0));
+            write_duration(life, nanoseconds(mean_us));
         }
         to.numbers[5] = amount(numbers.peak_bytes);
         to.numbers[6] = share.view();
         to.numbers[7] = count(numbers.temporary);
         to.numbers[8] = life.view();
+    }
+
+    // At most 584 years: a file may claim more.
+    static std::uint64_t nanoseconds(double microseconds) {
+        constexpr std::uint64_t most_us = ~std::uint64_t{0} / 1000;
+        if (microseconds >= static_cast<double>(most_us)) return most_us * 1000;
+        return static_cast<std::uint64_t>(microseconds * 1000.0);
     }
 
     text count(std::uint64_t number) {

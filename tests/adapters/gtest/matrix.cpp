@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(some, passes_values,
 template <class Value>
 class passes_types : public ::testing::Test {};
 using some_types = ::testing::Types<int, std::string>;
-TYPED_TEST_SUITE(passes_types, some_types);
+TYPED_TEST_SUITE(passes_types, some_types, );
 TYPED_TEST(passes_types, frees) {
     const std::unique_ptr<TypeParam> owned{opaque(new TypeParam{})};
     EXPECT_NE(owned, nullptr);
@@ -377,7 +377,7 @@ INSTANTIATE_TEST_SUITE_P(some, leaks_values, ::testing::Values(1));
 
 template <class Value>
 class leaks_types : public ::testing::Test {};
-TYPED_TEST_SUITE(leaks_types, ::testing::Types<double>);
+TYPED_TEST_SUITE(leaks_types, ::testing::Types<double>, );
 TYPED_TEST(leaks_types, of_the_type) {
     kept_somewhere = opaque(new TypeParam{});
 }

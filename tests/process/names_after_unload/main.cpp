@@ -71,7 +71,8 @@ void one_after_the_other(const std::string& kind, bool has_early_report) {
     const std::uintptr_t first_base = last_base;
     expect_rows(window.stats(), 5, 0);
     allocate_in(folder + "plugin_beta_" + kind, 3, early);
-    ALLOCSCOPE_EXPECT_EQUAL(last_base, first_base);
+    // What a sanitizer maps meanwhile may lie there.
+    if (!is_sanitized) ALLOCSCOPE_EXPECT_EQUAL(last_base, first_base);
     expect_rows(window.stats(), 5, 3);
 }
 

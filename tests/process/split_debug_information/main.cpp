@@ -13,6 +13,7 @@ using namespace allocscope_test;
 
 __attribute__((noinline)) void fill_table(std::vector<long>& table) {
     table.reserve(100);
+    __asm__ volatile("");  // so that it does not leave by a jump
 }
 
 int main() {

@@ -913,7 +913,7 @@ public:
         std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
     };
 
-    // A kind of thing that was not recorded, and how often.
+    // A kind of thing that was not recorded since the window began, and how often.
     struct loss {
         const char* reason;  // a full sentence without the number
         std::uint64_t count;
@@ -9041,6 +9041,7 @@ enum class loss_reason : std::uint32_t {
     library_not_ready,     // allocations before the loader had relocated the preload library
     operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
     address_too_high,      // the tables end at 2^47: the object is not counted
+    torn_event,            // in a child: fork() while another thread was counting an event
     count
 };
 
@@ -9896,6 +9897,8 @@ struct alignas(64) open_window {
     std::uint64_t started_ns = 0;
     age_marks* ages = nullptr;  // null: no mark was ever made
     retired_births retired;
+    // What the process had lost when the window began: no losses of this window.
+    std::uint64_t losses_before[static_cast<std::uint32_t>(loss_reason::count)] = {};
     char name[64] = {};
 
     window_wish wish() const noexcept {
@@ -13400,6 +13403,9 @@ constexpr std::int64_t flush_bytes = 64 * 1024;
 
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
+// False: no loss was ever counted, so nobody has to look at the losses of each thread.
+inline atomic<bool> is_anything_lost{false};
+
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
 // the usual path of a hook needs only one test.
 struct alignas(64) thread_entry {
@@ -13504,6 +13510,7 @@ struct thread_state : thread_entry {
     }
     // May also be called in a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
+        is_anything_lost.store(true, memory_order::relaxed);
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
     }
 };
@@ -13806,11 +13813,11 @@ public:
                    live_object_map::last_cohort;
         }
         std::uint32_t tag() const noexcept {
-            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> tag_shift) &
+            return static_cast<std::uint32_t>(record.load(memory_order::acquire) >> tag_shift) &
                    0xffffU;
         }
         std::uint32_t depth() const noexcept {
-            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
+            return static_cast<std::uint32_t>(record.load(memory_order::acquire) >> depth_shift);
         }
         // Forgets the object at the address, so that the cell may be used for another one. Returns
         // false when the session has ended, and another object has got the cell since: the caller
@@ -13821,7 +13828,10 @@ public:
         }
     };
 
-    // The newest record of an address for which fits(tag) is true; null when there is none.
+    // The newest record of an address for which fits(tag) is true; null when there is none. Another
+    // thread may meanwhile forget an object of another family at this address, and its cell may get
+    // one of another address. So a record counts only if the key is the same before and after it is
+    // read.
     template <class Fits>
     ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
                                    Fits&& fits) const noexcept {
@@ -13829,11 +13839,16 @@ public:
         if (buckets == nullptr || is_too_high(address)) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
+        std::uint32_t deepest = 0;
         for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
              k = k->next) {
             for (cell& each : k->cells) {
-                if (each.key.load(memory_order::relaxed) != key || !fits(each.tag())) continue;
-                if (found == nullptr || each.depth() > found->depth()) found = &each;
+                if (each.key.load(memory_order::acquire) != key || !fits(each.tag())) continue;
+                const std::uint32_t depth = each.depth();
+                if (each.key.load(memory_order::relaxed) != key) continue;
+                if (found != nullptr && depth <= deepest) continue;
+                found = &each;
+                deepest = depth;
             }
         }
         return found;
@@ -14050,7 +14065,6 @@ struct process_state {
     // Read under the walking lock, changed under both.
     retired_family_list retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
-    std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
     // The seed of sampling; 0: each process chooses another one. A test sets it.
     atomic<std::uint64_t> sampling_seed{0};
@@ -14593,22 +14607,26 @@ ALLOCSCOPE_INLINE std::int64_t pending_bytes(const thread_state& thread) noexcep
     return thread.bytes_above_floor - (flush_bytes - 1);
 }
 
-// The bytes of an event that the thread may have counted in part; 0: of none. The shortest path of
-// a hook counts in two steps. It changes one distance before them and the other after them, so that
-// their sum is wrong in between. Any thread may ask, between two readings of the counters: if these
-// are equal, the thread has not moved meanwhile.
-ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) noexcept {
+// How much the sum of the two distances is too small. The shortest path of a hook counts an event
+// in two steps. It changes one distance before them and the other after them, so that the sum is
+// too small in between. Other paths count in one step, and the sum may be too large behind it.
+ALLOCSCOPE_INLINE std::int64_t missing_distance(const thread_state& thread) noexcept {
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
     return static_cast<void>(thread), 0;  // it counts in one step
 #else
     const std::int64_t wanted = thread.pending_peak.load(memory_order::acquire) + (flush_bytes - 1);
-    const std::int64_t missing = wanted -
-                                 __atomic_load_n(&thread.bytes_below_peak, __ATOMIC_ACQUIRE) -
-                                 __atomic_load_n(&thread.bytes_above_floor, __ATOMIC_ACQUIRE);
+    return wanted - __atomic_load_n(&thread.bytes_below_peak, __ATOMIC_ACQUIRE) -
+           __atomic_load_n(&thread.bytes_above_floor, __ATOMIC_ACQUIRE);
+#endif
+}
+
+// The bytes of an event that the thread may have counted in part; 0: of none. Any thread may ask,
+// between two readings of the counters: if these are equal, the thread has not moved meanwhile.
+ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) noexcept {
+    const std::int64_t missing = missing_distance(thread);
     // A thread that runs may change one of the three after another one was read.
     constexpr std::int64_t most = 2 * flush_bytes;
     return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
-#endif
 }
 
 // For a state whose hook was abandoned, perhaps when only one of the distances had been changed.
@@ -15187,6 +15205,7 @@ inline void forget_other_threads() noexcept {
             continue;
         if (!each.is_taken.load(memory_order::relaxed)) continue;
         each.thread_id.store(0, memory_order::relaxed);
+        if (missing_distance(each) > 0) each.lose(loss_reason::torn_event);
         give_back_state(each);
     }
     if (own != nullptr) {
@@ -15691,6 +15710,7 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     if (own != nullptr) {
         own->lose(loss_reason::too_deeply_nested);
     } else {
+        is_anything_lost.store(true, memory_order::relaxed);
         process.events_without_state.fetch_add(1, memory_order::relaxed);
     }
 }
@@ -16299,7 +16319,9 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
                                               std::uint64_t bytes, const void* place) noexcept {
     detailed_part& part = *process.cohorts.detailed_part_of(id);
     if (place != nullptr && place == thread.last_born) {
-        part.temporary.add(1);  // only the thread that made the cohort has this as its newest
+        // If another thread freed that object, the place may hold one of another thread by now.
+        const std::uint32_t owner = born.facts().owner.load(memory_order::relaxed);
+        if (owner == (thread.number | detailed_owner)) part.temporary.add(1);
         thread.last_born = nullptr;
     }
     followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
@@ -17865,8 +17887,8 @@ inline std::uint64_t table_bytes() noexcept {
     return bytes;
 }
 
-// How often each loss has happened since the process began. One loop over the threads, because each
-// window that closes as the last one asks, and the losses of a thread lie side by side.
+// How often each loss has happened since the process began. One loop over the threads, because the
+// losses of a thread lie side by side.
 ALLOCSCOPE_NOINLINE void read_losses(std::uint64_t* sums) noexcept {
     constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
     for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;
@@ -18178,7 +18200,6 @@ constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 // Called when the last window has closed and the gate is shut.
 inline void end_session() noexcept {
-    read_losses(process.losses_before_session);
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
     // An event touches at most one page of the map.
     const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;
@@ -18454,6 +18475,7 @@ inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
+    if (is_anything_lost.load(memory_order::relaxed)) read_losses(window.losses_before);
     window.started_ns = monotonic_ns();
     if (window.ages != nullptr) window.ages->clear();
     const std::uint64_t before = window.open_at.load(memory_order::relaxed);
@@ -19384,6 +19406,7 @@ struct live_window {
     window_sum totals;
     reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
+    std::uint64_t losses_before[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
     list<live_part> parts;  // of stacks with several threads or ages
@@ -19652,6 +19675,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns();
     facts = begin_reading(*window, id);
+    std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window);
@@ -19666,9 +19690,14 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     const control_lock lock;
     allocation_counts& totals = taken.totals.counts;
     totals.peak_bytes = end_reading(facts, totals.live_bytes());
-    read_losses(taken.losses);
+    const open_window& window = *process.windows.by_slot(facts.slot);
+    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
+        read_losses(taken.losses);
+    } else {  // it has begun anew, and what was lost since belongs to the next report
+        std::memcpy(taken.losses, window.losses_before, sizeof taken.losses);
+    }
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] -= process.losses_before_session[i];
+        taken.losses[i] -= taken.losses_before[i];
     }
 }
 
@@ -32762,6 +32791,9 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
                    " changed: objects for which it does not call malloc may be missing";
         case loss_reason::address_too_high:
             return "allocations were not recorded: their addresses are not below 2^47";
+        case loss_reason::torn_event:
+            return "events were just being counted by other threads when the process was forked:"
+                   " their objects or their bytes may be missing";
         case loss_reason::count:
             break;
     }
@@ -34780,19 +34812,31 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-// Events of this session that are in no number, so that a broken limit may seem kept.
-inline std::uint64_t events_lost() noexcept {
-    const control_lock lock;
+inline std::uint64_t count_of(const snapshot::window_info& info, const char* loss) noexcept {
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        if (text{info.losses[i].reason} == text{loss}) return info.losses[i].count;
+    }
+    return 0;
+}
+
+// Events of the window that are in no number, so that a broken limit may seem kept.
+inline std::uint64_t events_lost(const check_request& asked) noexcept {
     const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
                                         loss_reason::too_deeply_nested,
                                         loss_reason::no_memory_for_thread,
                                         loss_reason::hook_abandoned, loss_reason::address_too_high};
+    const control_lock lock;
+    const open_window* const window = find_window(asked.window);
     std::uint64_t ever[static_cast<std::uint32_t>(loss_reason::count)];
-    read_losses(ever);
+    if (window != nullptr) read_losses(ever);
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
         const auto i = static_cast<std::uint32_t>(each);
-        sum += ever[i] - process.losses_before_session[i];
+        if (window != nullptr) {
+            sum += ever[i] - window->losses_before[i];
+        } else if (asked.rows != nullptr) {  // it has been stopped
+            sum += count_of(asked.rows->info(), sentence_for(each));
+        }
     }
     return sum;
 }
@@ -34800,8 +34844,9 @@ inline std::uint64_t events_lost() noexcept {
 // --- the verdict ---
 
 // If the numbers pass but some events are in no number, the check fails.
-inline check_data* passed_unless_lost(check_block& made, const char* name) {
-    if (const std::uint64_t lost = events_lost()) {
+inline check_data* passed_unless_lost(check_block& made, const check_request& asked,
+                                      const char* name) {
+    if (const std::uint64_t lost = events_lost(asked)) {
         made.message() << "check";
         write_quoted(made.message(), name);
         made.message() << ": ";
@@ -34836,7 +34881,7 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
     broken_limit broken = first_broken(asked.limits, counts);
-    if (broken.field == nullptr) return passed_unless_lost(made, name);
+    if (broken.field == nullptr) return passed_unless_lost(made, asked, name);
     seen_window seen;
     if (is_open) {
         seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
@@ -34859,18 +34904,18 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
-        return passed_unless_lost(made, name);
+        return passed_unless_lost(made, asked, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
-    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
+    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, asked, name);
     // A user who requires a number of leaks may count objects of statics among them.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {
-        return passed_unless_lost(made, name);
+        return passed_unless_lost(made, asked, name);
     }
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
     return failed(made, scratch, seen, seen.objects <= asked.limits.live_objects.most, name);
@@ -34886,7 +34931,7 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     const bool is_one_run = asked.runs == 0;
     if (is_one_run && counts.live_objects() == 0) return made.finish();
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
-        return passed_unless_lost(made, name);
+        return passed_unless_lost(made, asked, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
@@ -46238,6 +46283,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "operators_of_others";
         case loss_reason::address_too_high:
             return "address_too_high";
+        case loss_reason::torn_event:
+            return "torn_event";
         case loss_reason::count:
             break;
     }

@@ -41,6 +41,11 @@ std::uint64_t lost(const allocscope::snapshot& seen, const char* part) {
     return 0;
 }
 
+// The address is too high: the event is in no number.
+void lose_one() {
+    report_allocation(reinterpret_cast<void*>(std::uintptr_t{1} << 47U), 8, "device");
+}
+
 }  // namespace
 
 TEST_CASE("a pool: an address that is too high for the tables is a loss that says so") {
@@ -56,28 +61,70 @@ TEST_CASE("a pool: an address that is too high for the tables is a loss that say
         CHECK(seen.info().totals.allocations == 0);
     }
     SUBCASE("a size that reaches that far") {
-        const std::uint64_t before = lost(allocscope::scope{"earlier"}.stats(), "2^47");
         const allocscope::scope window{"pool"};
         report_allocation(memory, SIZE_MAX, "device");
         report_allocation(memory, std::uint64_t{1} << 47U, "device");
         report_allocation(memory, 100, "device");
         report_resize(memory, SIZE_MAX - 7, "device");
-        CHECK(lost(window.stats(), "2^47") == before + 3);
+        CHECK(lost(window.stats(), "2^47") == 3);
         CHECK(window.counts().allocations == 1);
         CHECK(window.counts().frees == 1);
         CHECK(window.counts().peak_bytes == 100);
     }
     SUBCASE("sampled") {
-        const std::uint64_t before = lost(allocscope::scope{"earlier"}.stats(), "2^47");
         allocscope::options each;
         each.record = allocscope::recording::sampled;
         each.sample_bytes = 1;
         const allocscope::scope window{"pool", each};
         report_allocation(handle, 4096, "device");
         const allocscope::snapshot seen = window.stats();
-        CHECK(lost(seen, "2^47") == before + 1);
+        CHECK(lost(seen, "2^47") == 1);
         CHECK(lost(seen, "refused") == 0);
     }
+}
+
+TEST_CASE("losses: a window says what was lost since it began, or began anew") {
+    allocscope::scope outer{"outer"};
+    lose_one();
+    {
+        allocscope::scope inner{"inner"};
+        CHECK(inner.stats().info().loss_count == 0);
+        lose_one();
+        lose_one();
+        CHECK(lost(inner.stats(), "2^47") == 2);
+        CHECK(lost(inner.stats_and_forget(), "2^47") == 2);
+        CHECK(inner.stats_and_forget().info().loss_count == 0);
+        lose_one();
+        CHECK(lost(inner.stop(), "2^47") == 1);
+    }
+    CHECK(lost(outer.stop(), "2^47") == 4);
+}
+
+TEST_CASE("losses: a check is refused for those of its own window, open or stopped") {
+    allocscope::allocation_budget any;
+    allocscope::scope outer{"outer"};
+    lose_one();
+    CHECK(!(allocscope::check)(outer, any));
+    {
+        allocscope::leak_check leaks{"later"};
+        CHECK(leaks.finish());
+        allocscope::scope later{"later"};
+        CHECK((allocscope::check)(later, any));
+        later.stop();
+        CHECK((allocscope::check)(later, any));
+    }
+    {
+        allocscope::leak_check leaks{"with a loss"};
+        lose_one();
+        const allocscope::check_result result = leaks.finish();
+        CHECK(!result);
+        CHECK(std::strstr(result.message(), "1 event was not recorded") != nullptr);
+    }
+    outer.stop();
+    const allocscope::scope next{"of another session"};
+    const allocscope::check_result result = (allocscope::check)(outer, any);
+    CHECK(!result);
+    CHECK(std::strstr(result.message(), "2 events were not recorded") != nullptr);
 }
 
 TEST_CASE("a pool: what is reported is counted in its family, each object once") {

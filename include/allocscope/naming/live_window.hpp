@@ -31,6 +31,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -92,6 +93,7 @@ struct live_window {
     window_sum totals;
     reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
+    std::uint64_t losses_before[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
     list<live_part> parts;  // of stacks with several threads or ages
@@ -360,6 +362,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns();
     facts = begin_reading(*window, id);
+    std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window);
@@ -374,9 +377,14 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     const control_lock lock;
     allocation_counts& totals = taken.totals.counts;
     totals.peak_bytes = end_reading(facts, totals.live_bytes());
-    read_losses(taken.losses);
+    const open_window& window = *process.windows.by_slot(facts.slot);
+    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
+        read_losses(taken.losses);
+    } else {  // it has begun anew, and what was lost since belongs to the next report
+        std::memcpy(taken.losses, window.losses_before, sizeof taken.losses);
+    }
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] -= process.losses_before_session[i];
+        taken.losses[i] -= taken.losses_before[i];
     }
 }
 

@@ -85,7 +85,9 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
                                               std::uint64_t bytes, const void* place) noexcept {
     detailed_part& part = *process.cohorts.detailed_part_of(id);
     if (place != nullptr && place == thread.last_born) {
-        part.temporary.add(1);  // only the thread that made the cohort has this as its newest
+        // If another thread freed that object, the place may hold one of another thread by now.
+        const std::uint32_t owner = born.facts().owner.load(memory_order::relaxed);
+        if (owner == (thread.number | detailed_owner)) part.temporary.add(1);
         thread.last_born = nullptr;
     }
     followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));

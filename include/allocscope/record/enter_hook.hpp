@@ -34,6 +34,7 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     if (own != nullptr) {
         own->lose(loss_reason::too_deeply_nested);
     } else {
+        is_anything_lost.store(true, memory_order::relaxed);
         process.events_without_state.fetch_add(1, memory_order::relaxed);
     }
 }

@@ -43,22 +43,26 @@ ALLOCSCOPE_INLINE std::int64_t pending_bytes(const thread_state& thread) noexcep
     return thread.bytes_above_floor - (flush_bytes - 1);
 }
 
-// The bytes of an event that the thread may have counted in part; 0: of none. The shortest path of
-// a hook counts in two steps. It changes one distance before them and the other after them, so that
-// their sum is wrong in between. Any thread may ask, between two readings of the counters: if these
-// are equal, the thread has not moved meanwhile.
-ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) noexcept {
+// How much the sum of the two distances is too small. The shortest path of a hook counts an event
+// in two steps. It changes one distance before them and the other after them, so that the sum is
+// too small in between. Other paths count in one step, and the sum may be too large behind it.
+ALLOCSCOPE_INLINE std::int64_t missing_distance(const thread_state& thread) noexcept {
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
     return static_cast<void>(thread), 0;  // it counts in one step
 #else
     const std::int64_t wanted = thread.pending_peak.load(memory_order::acquire) + (flush_bytes - 1);
-    const std::int64_t missing = wanted -
-                                 __atomic_load_n(&thread.bytes_below_peak, __ATOMIC_ACQUIRE) -
-                                 __atomic_load_n(&thread.bytes_above_floor, __ATOMIC_ACQUIRE);
+    return wanted - __atomic_load_n(&thread.bytes_below_peak, __ATOMIC_ACQUIRE) -
+           __atomic_load_n(&thread.bytes_above_floor, __ATOMIC_ACQUIRE);
+#endif
+}
+
+// The bytes of an event that the thread may have counted in part; 0: of none. Any thread may ask,
+// between two readings of the counters: if these are equal, the thread has not moved meanwhile.
+ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) noexcept {
+    const std::int64_t missing = missing_distance(thread);
     // A thread that runs may change one of the three after another one was read.
     constexpr std::int64_t most = 2 * flush_bytes;
     return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
-#endif
 }
 
 // For a state whose hook was abandoned, perhaps when only one of the distances had been changed.

@@ -301,6 +301,7 @@ inline void forget_other_threads() noexcept {
             continue;
         if (!each.is_taken.load(memory_order::relaxed)) continue;
         each.thread_id.store(0, memory_order::relaxed);
+        if (missing_distance(each) > 0) each.lose(loss_reason::torn_event);
         give_back_state(each);
     }
     if (own != nullptr) {

@@ -265,6 +265,8 @@ inline const char* name_of(loss_reason reason) noexcept {
             return "operators_of_others";
         case loss_reason::address_too_high:
             return "address_too_high";
+        case loss_reason::torn_event:
+            return "torn_event";
         case loss_reason::count:
             break;
     }

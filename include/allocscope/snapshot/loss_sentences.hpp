@@ -51,6 +51,9 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
                    " changed: objects for which it does not call malloc may be missing";
         case loss_reason::address_too_high:
             return "allocations were not recorded: their addresses are not below 2^47";
+        case loss_reason::torn_event:
+            return "events were just being counted by other threads when the process was forked:"
+                   " their objects or their bytes may be missing";
         case loss_reason::count:
             break;
     }

@@ -182,7 +182,7 @@ public:
         std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
     };
 
-    // A kind of thing that was not recorded, and how often.
+    // A kind of thing that was not recorded since the window began, and how often.
     struct loss {
         const char* reason;  // a full sentence without the number
         std::uint64_t count;

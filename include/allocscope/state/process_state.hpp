@@ -89,7 +89,6 @@ struct process_state {
     // Read under the walking lock, changed under both.
     retired_family_list retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
-    std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
     // The seed of sampling; 0: each process chooses another one. A test sets it.
     atomic<std::uint64_t> sampling_seed{0};

@@ -82,6 +82,9 @@ constexpr std::int64_t flush_bytes = 64 * 1024;
 
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
+// False: no loss was ever counted, so nobody has to look at the losses of each thread.
+inline atomic<bool> is_anything_lost{false};
+
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
 // the usual path of a hook needs only one test.
 struct alignas(64) thread_entry {
@@ -186,6 +189,7 @@ struct thread_state : thread_entry {
     }
     // May also be called in a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
+        is_anything_lost.store(true, memory_order::relaxed);
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
     }
 };

@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   when windows open, close and are counted; by threads that find a new view
 // Threads:  written under the control lock; all atomic members may be read by any
-// Memory:   384 bytes for each window ever open at the same time; 64 of them are always there, with
+// Memory:   448 bytes for each window ever open at the same time; 64 of them are always there, with
 //           33 KiB to find the others
 //
 // A window is an interval of the boundary clock that has begun and not yet ended. It owns what is
@@ -17,6 +17,7 @@
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/loss_reason.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_list.hpp>
@@ -67,6 +68,8 @@ struct alignas(64) open_window {
     std::uint64_t started_ns = 0;
     age_marks* ages = nullptr;  // null: no mark was ever made
     retired_births retired;
+    // What the process had lost when the window began: no losses of this window.
+    std::uint64_t losses_before[static_cast<std::uint32_t>(loss_reason::count)] = {};
     char name[64] = {};
 
     window_wish wish() const noexcept {

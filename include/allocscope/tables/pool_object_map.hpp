@@ -51,11 +51,11 @@ public:
                    live_object_map::last_cohort;
         }
         std::uint32_t tag() const noexcept {
-            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> tag_shift) &
+            return static_cast<std::uint32_t>(record.load(memory_order::acquire) >> tag_shift) &
                    0xffffU;
         }
         std::uint32_t depth() const noexcept {
-            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
+            return static_cast<std::uint32_t>(record.load(memory_order::acquire) >> depth_shift);
         }
         // Forgets the object at the address, so that the cell may be used for another one. Returns
         // false when the session has ended, and another object has got the cell since: the caller
@@ -66,7 +66,10 @@ public:
         }
     };
 
-    // The newest record of an address for which fits(tag) is true; null when there is none.
+    // The newest record of an address for which fits(tag) is true; null when there is none. Another
+    // thread may meanwhile forget an object of another family at this address, and its cell may get
+    // one of another address. So a record counts only if the key is the same before and after it is
+    // read.
     template <class Fits>
     ALLOCSCOPE_INLINE cell* newest(std::uintptr_t address, std::uint32_t session,
                                    Fits&& fits) const noexcept {
@@ -74,11 +77,16 @@ public:
         if (buckets == nullptr || is_too_high(address)) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
+        std::uint32_t deepest = 0;
         for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
              k = k->next) {
             for (cell& each : k->cells) {
-                if (each.key.load(memory_order::relaxed) != key || !fits(each.tag())) continue;
-                if (found == nullptr || each.depth() > found->depth()) found = &each;
+                if (each.key.load(memory_order::acquire) != key || !fits(each.tag())) continue;
+                const std::uint32_t depth = each.depth();
+                if (each.key.load(memory_order::relaxed) != key) continue;
+                if (found != nullptr && depth <= deepest) continue;
+                found = &each;
+                deepest = depth;
             }
         }
         return found;

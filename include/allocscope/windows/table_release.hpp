@@ -326,7 +326,6 @@ constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 // Called when the last window has closed and the gate is shut.
 inline void end_session() noexcept {
-    read_losses(process.losses_before_session);
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
     // An event touches at most one page of the map.
     const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;

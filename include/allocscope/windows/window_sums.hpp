@@ -173,8 +173,8 @@ inline std::uint64_t table_bytes() noexcept {
     return bytes;
 }
 
-// How often each loss has happened since the process began. One loop over the threads, because each
-// window that closes as the last one asks, and the losses of a thread lie side by side.
+// How often each loss has happened since the process began. One loop over the threads, because the
+// losses of a thread lie side by side.
 ALLOCSCOPE_NOINLINE void read_losses(std::uint64_t* sums) noexcept {
     constexpr auto count = static_cast<std::uint32_t>(loss_reason::count);
     for (std::uint32_t i = 0; i < count; ++i) sums[i] = 0;

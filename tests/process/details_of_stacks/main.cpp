@@ -9,6 +9,7 @@
 #include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"
+#include "../../support/own_threads.hpp"
 #include "../../support/scale.hpp"
 
 #include <time.h>
@@ -261,6 +262,29 @@ struct meeting {
     }
 };
 
+// One thread frees another one's object, and the place of its record gets an object of its own. The
+// first thread, whose newest object lay there, frees that one.
+void handed_over() {
+    static char* block = nullptr;
+    allocscope::scope window{"handed over", with_details()};
+    block = site<0>(100);
+    const char* const place = block;
+    own_thread other;
+    other.start(
+        [](void*) {
+            delete[] block;
+            block = site<1>(100);
+        },
+        nullptr);
+    other.join();
+    ALLOCSCOPE_EXPECT(block == place);  // or the test tests nothing
+    delete[] block;
+    const snapshot rows = window.stop();
+    ALLOCSCOPE_EXPECT_EQUAL(rows.info().totals.frees, std::uint64_t{2});
+    ALLOCSCOPE_EXPECT_EQUAL(details_of(rows, 0).temporary, std::uint64_t{0});
+    ALLOCSCOPE_EXPECT_EQUAL(details_of(rows, 1).temporary, std::uint64_t{0});
+}
+
 // Each thread keeps objects, and then all free what another one has made; the peak lies between.
 void threads_with_a_known_peak() {
     meeting full, done;
@@ -358,6 +382,7 @@ void threads_at_work() {
 int main() {
     one_thread();
     several_windows();
+    handed_over();
     threads_with_a_known_peak();
     threads_at_work();
     return verdict();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -108,6 +109,19 @@ __attribute__((noinline)) void second_text() {
     keep(new std::string(100, 'x'));
 }
 
+// What the library asks for is not asked for by the only `new` of the function.
+std::string texts[8];
+int text_count = 0;
+constexpr int line_of_cat_beside_text = __LINE__ + 3;
+__attribute__((noinline)) void text_and_cat() {
+    texts[text_count++].assign(100, 'x');
+    keep(new cat);
+}
+__attribute__((noinline)) void text_and_dog() {
+    texts[text_count++].assign(100, 'x');
+    keep(new dog);
+}
+
 // The objects of a line that have that type.
 std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char* type) {
     std::uint64_t objects = 0;
@@ -144,6 +158,8 @@ int main() {
     for (int i = 0; i < 5; ++i) grown_dog();
     for (int i = 0; i < 3; ++i) first_text();
     for (int i = 0; i < 4; ++i) second_text();
+    for (int i = 0; i < 2; ++i) text_and_cat();
+    for (int i = 0; i < 3; ++i) text_and_dog();
     for (int i = 0; i < 2; ++i) keep(second_name_of_first());
     for (int i = 0; i < 3; ++i) keep(named_by_label());
     for (int i = 0; i < 4; ++i) keep(name_for_the_linker());
@@ -159,6 +175,11 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_grown, "dog"), 5);
     ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text), 3);
     ALLOCSCOPE_EXPECT_EQUAL(characters_at(alive, line_of_text + 3), 4);
+    for (const int at : {line_of_cat_beside_text, line_of_cat_beside_text + 4}) {
+        ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, at, "char"), 0);
+    }
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat_beside_text, "cat"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat_beside_text + 4, "dog"), 3);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_first, "int"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_second, "int"), 3);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_third, "int"), 4);

@@ -76,6 +76,25 @@ TEST_CASE("pool_object_map: a million operations on objects one byte apart, agai
 }
 
 TEST_CASE(
+    "pool_object_map: a cell that another thread uses again meanwhile is not what was found") {
+    pool_object_map map;
+    page_arena arena;
+    REQUIRE(map.put(arena, heap, 7, 1, 20, 0, 8));
+    pool_object_map::cell* const cell = map.newest(heap, 7, any);
+    REQUIRE(cell != nullptr);
+    // Here the other thread is a function that is called in the middle of the search.
+    const auto use_again = [&](std::uint32_t) {
+        CHECK(cell->forget(heap, 7));
+        CHECK(map.put(arena, heap + 1, 7, 2, 30, 0, 8));
+        return true;
+    };
+    CHECK(map.newest(heap, 7, use_again) == nullptr);
+    CHECK(map.newest(heap + 1, 7, any) == cell);
+    map.release();
+    arena.release();
+}
+
+TEST_CASE(
     "pool_object_map: of two records at one address the newest is found, or the one asked for") {
     pool_object_map map;
     page_arena arena;

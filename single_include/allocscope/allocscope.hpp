@@ -22172,15 +22172,17 @@ struct code_location {
     list<code_frame> frames;
 };
 
-// Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
-// of these, so their debug information is not read even if it is installed.
+// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
+// loader, by its name. No row needs a line of these, so their debug information is not read even if
+// it is installed.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-2",        "libstdc++.so",
-                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                     "libm.so",   "libpthread.so", "libdl.so",
-                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    constexpr const char* names[] = {
+        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
     for (const text name : names) {
         if (path.starts_with(name)) return true;
     }
@@ -30611,7 +30613,9 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "SDL_calloc SDL_realloc SDL_strdup CPLMalloc CPLCalloc CPLRealloc CPLStrdup VSIMalloc "
         "VSICalloc VSIRealloc VSIMallocVerbose VSIMalloc2Verbose _TIFFmalloc _TIFFcalloc "
         "_TIFFrealloc PR_Malloc PR_Calloc PR_Realloc gcry_malloc gcry_xmalloc jv_mem_alloc "
-        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc";
+        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc mcxAlloc mcxRealloc "
+        "mcxNAlloc mcxNRealloc ajMemCalloc ajMemCalloc0 ajMemCallocZero ajMemResize "
+        "ajMemResizeZero gmt_memory_func";
     return is_listed(name, names);
 }
 
@@ -31052,7 +31056,10 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     std::size_t nameless = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
         if (stack.owners[i].kind != kind) continue;
-        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) {
+            const bool is_main = nameless != frames.size() && frames[i].function == "main";
+            return is_main ? nameless : i;
+        }
         const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
         if (is_nameless && nameless == frames.size()) nameless = i;
     }

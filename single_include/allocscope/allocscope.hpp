@@ -5604,13 +5604,25 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 struct dwarf_sections;
-}
+struct met_module;
+}  // namespace detail
 
 namespace symbolize {
 
 class debug_package;
 class debug_units;
 class object_bytes;
+class symbolizer;
+struct code_location;
+
+// Where a call or a jump leads.
+struct code_target {
+    std::uint64_t address = 0;  // linked; 0: not known
+    bool is_word = false;       // a word is there, which has the address, as with -fno-plt
+};
+
+// What is behind a target that is not code of its module.
+enum class link_end : std::uint8_t { unknown, function, sought };
 
 // The files beside which a package file may be.
 struct package_place {
@@ -5636,6 +5648,12 @@ struct rare_forms {
     // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
     // has what .dynsym of the stripped file lacks.
     const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
+
+    // Follows the linker's stub, or the word, at a target in the module `home`, and changes both to
+    // the function behind it. If that is the function of `sought`, or for null one that allocates,
+    // it says so instead.
+    link_end (*follow_link)(symbolizer& names, const code_location* sought,
+                            const detail::met_module*& home, code_target& target);
 };
 
 ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};
@@ -22183,15 +22201,17 @@ struct code_location {
     list<code_frame> frames;
 };
 
-// Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
-// of these, so their debug information is not read even if it is installed.
+// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
+// loader, by its name. No row needs a line of these, so their debug information is not read even if
+// it is installed.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-2",        "libstdc++.so",
-                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                     "libm.so",   "libpthread.so", "libdl.so",
-                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    constexpr const char* names[] = {
+        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
     for (const text name : names) {
         if (path.starts_with(name)) return true;
     }
@@ -22331,6 +22351,16 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether a demangled name is that of operator new, or of one of malloc's family.
+inline bool is_allocating(text name) noexcept {
+    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                           "aligned_alloc", "memalign", "strdup",  "strndup"};
+    for (const text each : others) {
+        if (name == each) return true;
+    }
+    return name.starts_with("operator new");
+}
+
 class folded_functions {
 public:
     folded_functions(debug_units& units, entry_names& names, const object_bytes& object)
@@ -22354,31 +22384,68 @@ public:
         return is_folded && !names_.may_be_alias(meant) ? meant : 0;
     }
 
-    // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
-    // the function that is called before `return_address` to the function that begins at `inner`,
-    // or for 0 to one that allocates. Adds the address behind each, outermost first; none if a
-    // function on the way may have left by another jump.
-    void find_jumps(std::uint64_t return_address, std::uint64_t inner,
-                    list<std::uint64_t>& behind) {
-        constexpr std::size_t most_jumps = 8;
-        std::uint64_t at = called_before(return_address);
-        if (at == 0 || at == (inner != 0 ? inner : allocating_)) return;
-        function from = function_at(at);
-        if (from.range == nullptr || from.range->low != at) return;
-        if (inner == 0 && allocates(from.range->value)) {
-            allocating_ = at;
-            return;
+    // What the call before a return address leads to.
+    code_target called_by(std::uint64_t return_address) const {
+        const std::uint64_t direct = called_before(return_address);
+        if (direct != 0) return {direct, false};
+        return {word_before(return_address, call_of_word), true};
+    }
+
+    // Whether a function that is known begins at an address.
+    bool begins_function(std::uint64_t address) {
+        const function found = function_at(address);
+        return found.range != nullptr && found.range->low == address;
+    }
+
+    // Whether the function that begins at an address is operator new, or one of malloc's family.
+    bool allocates_at(std::uint64_t address) {
+        if (address == allocating_) return true;
+        if (!begins_function(address) || !allocates(function_of(address))) return false;
+        allocating_ = address;
+        return true;
+    }
+
+    // Where a function leaves by a jump.
+    struct exit_jump {
+        std::uint64_t behind = 0;  // 0: nowhere, or at several places
+        code_target target;
+        std::uint64_t called = 0;  // the entry of the function that is meant
+    };
+
+    // The only jump by which the function that begins at an address may leave. clang does not
+    // describe the jumps to functions that the source does not declare. So the code is looked
+    // through, too. Instructions are not told apart: whatever may be a jump out counts.
+    exit_jump only_exit(std::uint64_t begin) {
+        const function from = function_at(begin);
+        if (from.range == nullptr || from.range->low != begin) return {};
+        const call_sites& sites = sites_of(from);
+        exit_jump found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && may_jump_anywhere(at)) return {};
+                const code_target targets[] = {{long_jump_before(at), false},
+                                               {short_jump_before(at), false},
+                                               {word_before(at, jump_to_word), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
+                }
+            }
         }
-        while (from.range != nullptr && from.range->low == at && behind.size() < most_jumps) {
-            const exit_jump exit = only_exit(from);
-            if (exit.behind == 0) break;
-            behind.push_back(exit.behind);
-            if (inner == 0 && allocates(exit.called)) return;
-            at = exit.target;
-            if (at == inner) return;
-            from = function_at(at);
-        }
-        behind.clear();
+        return found;
+    }
+
+    // The same for the function with this entry.
+    bool allocates(std::uint64_t entry) {
+        return entry != 0 && is_allocating(names_.of(entry).function);
     }
 
     // The entry of the function whose code is at an address; 0: not known.
@@ -22423,6 +22490,9 @@ public:
 private:
     static constexpr std::uint8_t call = 0xe8;
     static constexpr std::uint8_t jump = 0xe9;
+    static constexpr std::uint8_t indirect = 0xff;
+    static constexpr std::uint8_t call_of_word = 0x15;
+    static constexpr std::uint8_t jump_to_word = 0x25;
     static constexpr std::uint64_t call_bytes = 5;
     static constexpr std::uint64_t short_bytes = 2;
 
@@ -22457,34 +22527,14 @@ private:
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // Where a function leaves by a jump.
-    struct exit_jump {
-        std::uint64_t behind = 0;  // 0: nowhere, or at several places
-        std::uint64_t target = 0;
-        std::uint64_t called = 0;  // the entry of the function that is meant
-    };
-
-    // clang does not describe the jumps to functions that the source does not declare. So the code
-    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
-    exit_jump only_exit(const function& from) {
-        const call_sites& sites = sites_of(from);
-        exit_jump found = described_exit(sites.only_jump());
-        if (sites.has_jump() && found.behind == 0) return {};
-        const std::uint64_t described = found.behind;
-        const address_range& own = *from.range;
-        for (std::uint64_t at = own.low + short_bytes; at <= own.high; ++at) {
-            if (at == described) continue;
-            const std::uint64_t targets[] = {long_jump_before(at), short_jump_before(at)};
-            for (const std::uint64_t target : targets) {
-                if (target == 0 || (target >= own.low && target < own.high)) continue;
-                const function to = function_at(target);
-                const bool is_function = to.range != nullptr && to.range->low == target;
-                if (!is_function && !may_be_stub(target)) continue;
-                if (found.behind != 0) return {};
-                found = {at, target, is_function ? to.range->value : 0};
-            }
-        }
-        return found;
+    // Whether what may be a jump in a part of a function leads to another function.
+    bool leads_out(const code_target& target, const address_range& part, bool is_long) {
+        if (target.is_word) return true;
+        if (target.address >= part.low && target.address < part.high) return false;
+        const function to = function_at(target.address);
+        // Compilers do not know how close a stub will be.
+        if (to.range == nullptr) return is_long && may_be_stub(target.address);
+        return to.range->low == target.address && to.range->value != part.value;
     }
 
     // Whether a jump to the address may be one to another module: linkers put their stubs close to
@@ -22500,11 +22550,15 @@ private:
         constexpr std::uint64_t more = call_bytes - short_bytes;
         if (told.behind == 0) return {};
         std::uint64_t target = long_jump_before(told.behind);
-        if (target != 0) return {told.behind, target, told.called};
+        if (target != 0) return {told.behind, {target, false}, told.called};
         target = short_jump_before(told.behind);
-        if (target != 0) return {told.behind, target, told.called};
+        if (target != 0) return {told.behind, {target, false}, told.called};
         target = short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, target, told.called};
+        if (target != 0) return {told.behind - more, {target, false}, told.called};
+        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
+            target = word_before(at, jump_to_word);
+            if (target != 0) return {at, {target, true}, told.called};
+        }
         return {};
     }
 
@@ -22526,23 +22580,30 @@ private:
         return behind + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
+    // The address of the word from which the call or jump before an address takes where it leads,
+    // as with -fno-plt; 0: there is none.
+    std::uint64_t word_before(std::uint64_t behind, std::uint8_t kind) const {
+        const detail::byte_view bytes = code_before(behind, call_bytes + 1);
+        if (bytes.empty() || bytes.data[0] != indirect || bytes.data[1] != kind) return 0;
+        std::int32_t distance = 0;
+        std::memcpy(&distance, bytes.data + 2, sizeof distance);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // Whether the last two bytes may be a jump to where a register or some memory says. Compilers
+    // describe these jumps if they describe calls at all.
+    bool may_jump_anywhere(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, short_bytes);
+        return !bytes.empty() && bytes.data[0] == indirect && (bytes.data[1] & 0x38U) == 0x20U &&
+               bytes.data[1] != jump_to_word;
+    }
+
     // The last `count` bytes of code before an address; none if it is not in .text.
     detail::byte_view code_before(std::uint64_t behind, std::uint64_t count) const {
         const std::uint64_t offset = behind - count - begin_;
         const detail::byte_view bytes = code_.part(offset, count);
         if (!bytes.empty()) detail::want(late_, offset, count);
         return bytes;
-    }
-
-    // Whether the function with this entry is operator new, or one of malloc's family.
-    bool allocates(std::uint64_t entry) {
-        if (entry == 0) return false;
-        const text name = names_.of(entry).function;
-        const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
-                               "aligned_alloc", "memalign", "strdup",  "strndup"};
-        bool is_other = false;
-        for (const text each : others) is_other = is_other || name == each;
-        return is_other || name.starts_with("operator new");
     }
 
     // Whether two names certainly belong to different functions. One of them may lack its scopes
@@ -24101,9 +24162,9 @@ public:
                                   });
     }
 
-    void find_jumps(std::uint64_t call, std::uint64_t inner, list<std::uint64_t>& behind) {
-        if (is_readable()) folded().find_jumps(call, inner, behind);
-    }
+    // Null if the file cannot be read. Valid until release().
+    ALLOCSCOPE_INLINE folded_functions* code() { return is_readable() ? &folded() : nullptr; }
+    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
 
     // If the call before a return address means another function than the one at `callee`, sets
     // `frame` to the meant function, at the place of its declaration, and returns true. The frame
@@ -24971,17 +25032,58 @@ public:
                owner.object->has_call_at(address - owner.base, file, line, column);
     }
 
-    // Adds the addresses behind the jumps by which the function that is called before a return
-    // address has led to the function of `inner`, which is in the same module; null: to one
-    // that allocates. The outermost jump comes first. None if that is not certain.
+    // Where a function ended with a jump.
+    struct jump_place {
+        std::uint64_t behind;
+        const detail::met_module* home;
+    };
+
+    // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
+    // the function that is called before a return address to that of `inner`, or for null to one
+    // that allocates, outermost first. None if a function on the way may have left by another jump.
     void find_jumps(std::uint64_t return_address, const code_location* inner,
-                    const detail::met_module* home, list<std::uint64_t>& behind) {
-        const code_owner owner = owner_of(return_address - 1, home);
-        if (owner.object == nullptr) return;
-        owner.object->find_jumps(return_address - owner.base,
-                                 inner != nullptr ? inner->module_offset - inner->symbol_offset : 0,
-                                 behind);
-        for (std::uint64_t& each : behind) each += owner.base;
+                    const detail::met_module* home, list<jump_place>& found) {
+        constexpr std::size_t most_jumps = 8;
+        // In libstdc++, operator new[] jumps to operator new.
+        if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
+        code_owner in = owner_of(return_address - 1, home);
+        folded_functions* code = in.object != nullptr ? in.object->code() : nullptr;
+        if (code == nullptr) return;
+        code_target at = code->called_by(return_address - in.base);
+        while (at.address != 0) {
+            if (at.is_word || !code->begins_function(at.address)) {
+                const auto follow_link = readers_of_rare_forms.follow_link;
+                if (follow_link == nullptr) break;
+                if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
+                const link_end end = follow_link(*this, inner, home, at);
+                if (end == link_end::sought) return;
+                if (end == link_end::unknown) break;
+                in = owner_of(home->start, home);
+                code = in.object->code();
+            }
+            const bool is_sought = inner == nullptr ? code->allocates_at(at.address)
+                                                    : in.base + at.address == begin_of(*inner) &&
+                                                          in.path == inner->module;
+            if (is_sought) return;
+            if (found.size() == most_jumps) break;
+            const folded_functions::exit_jump exit = code->only_exit(at.address);
+            if (exit.behind == 0) break;
+            found.push_back({in.base + exit.behind, home});
+            if (inner == nullptr && code->allocates(exit.called)) return;
+            at = exit.target;
+        }
+        found.clear();
+    }
+
+    // The address at which the function of a location begins.
+    static std::uint64_t begin_of(const code_location& location) {
+        return location.address - location.symbol_offset;
+    }
+
+    // What is known of a module of the process that is being reported on; null if its file is gone.
+    debug_object* object_of(const detail::met_module& module) {
+        const code_owner owner = owner_of(module.start, &module);
+        return owner.is_unloaded ? nullptr : owner.object;
     }
 
     // The function that the call before a return address means, if that is not the one at `callee`
@@ -30540,7 +30642,9 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "SDL_calloc SDL_realloc SDL_strdup CPLMalloc CPLCalloc CPLRealloc CPLStrdup VSIMalloc "
         "VSICalloc VSIRealloc VSIMallocVerbose VSIMalloc2Verbose _TIFFmalloc _TIFFcalloc "
         "_TIFFrealloc PR_Malloc PR_Calloc PR_Realloc gcry_malloc gcry_xmalloc jv_mem_alloc "
-        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc";
+        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc mcxAlloc mcxRealloc "
+        "mcxNAlloc mcxNRealloc ajMemCalloc ajMemCalloc0 ajMemCallocZero ajMemResize "
+        "ajMemResizeZero gmt_memory_func";
     return is_listed(name, names);
 }
 
@@ -30981,7 +31085,10 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     std::size_t nameless = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
         if (stack.owners[i].kind != kind) continue;
-        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) {
+            const bool is_main = nameless != frames.size() && frames[i].function == "main";
+            return is_main ? nameless : i;
+        }
         const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
         if (is_nameless && nameless == frames.size()) nameless = i;
     }
@@ -31470,18 +31577,18 @@ private:
         const code_location* const to = inner != nullptr ? inner->location : nullptr;
         const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
         if (!has_lines || at.is_unloaded) return nullptr;
-        if (to != nullptr && to->module.data() != at.module.data()) return nullptr;
+        const bool is_elsewhere = to != nullptr && to->module.data() != at.module.data();
+        if (is_elsewhere && symbolize::readers_of_rare_forms.follow_link == nullptr) return nullptr;
         if (call.is_asked_for_jump && call.jumps_to == to) return call.jumped;
         call.is_asked_for_jump = true;
         call.jumps_to = to;
         call.jumped = nullptr;
-        list<std::uint64_t> behind{scratch_};
-        symbols_.find_jumps(at.address + 1, to, call.home, behind);
-        for (const std::uint64_t each : behind) {
-            const code_location& location =
-                symbols_.resolve(each - 1, call.home, symbolize::symbolizer::lifetime::lasting);
+        list<symbolize::symbolizer::jump_place> places{scratch_};
+        symbols_.find_jumps(at.address + 1, to, call.home, places);
+        for (const symbolize::symbolizer::jump_place& each : places) {
+            const code_location& location = symbols_.resolve(each.behind - 1, each.home);
             if (!has_own_line(location.frames)) continue;
-            met_address& jumped = made_of(location, call.home);
+            met_address& jumped = made_of(location, each.home);
             jumped.frames[jumped.frame_count - 1].is_inlined = true;
             jumped.jumped = call.jumped;
             call.jumped = &jumped;

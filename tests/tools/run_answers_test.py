@@ -6,6 +6,7 @@ stderr or in a file.
 import gzip
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -63,6 +64,20 @@ def text_and_summary(recorder, program):
     environment = {**os.environ, "ALLOCSCOPE_SUMMARY": "1", "ALLOCSCOPE_RECORD": "counters"}
     done = recorder.run([program], code=4, env=environment)
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
+
+
+def sorts_rows(recorder, folder):
+    program = compiled(folder, "sizes", """#include <cstdlib>
+static void* kept[11];
+int main() {
+    for (int i = 0; i < 10; ++i) kept[i] = malloc(3);
+    kept[10] = malloc(5000);
+}
+""", COMPILER, *WITHOUT_CXX)
+    for options, order in (((), [4, 5]), (("--sort", "objects"), [4, 5]),
+                           (("--sort", "bytes"), [5, 4])):
+        seen = recorder.run([program], *options).stderr
+        assert [int(line) for line in re.findall(r"sizes\.cpp:(\d+):", seen)] == order, seen
 
 
 def one_of_each(recorder):
@@ -252,6 +267,7 @@ def main():
         counts_and_samples(recorder, program)
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
+        sorts_rows(recorder, folder)
         one_of_each(recorder)
         writes_every_format(recorder, program)
         keeps_secrets(recorder, program)

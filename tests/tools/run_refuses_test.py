@@ -43,6 +43,10 @@ def says_what_is_wrong(program):
     refuses(["--age-step", "9ms", program], '"9ms"; it must be at least 10ms')
     refuses(["--age-step", "1s", "--record", "counters", program], "--age-step needs stacks")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
+    refuses(["--sort", "size", program], '"size"', "must be objects or bytes")
+    refuses(["--sort", "bytes", "--summary", program], "--sort needs the report as text",
+            "leave --summary out")
+    refuses(["--sort", "bytes", "--format", "json", program], "leave it out")
     refuses(["--frames", "3", "--record", "counters", program],
             "--frames needs stacks; leave --record out")
     refuses(["--record", "counters", program],

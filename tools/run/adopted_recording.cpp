@@ -3,6 +3,8 @@
 // functions that report on this process report on the other.
 #include "adopted_recording.hpp"
 
+#include "linked_functions.hpp"
+
 #include <allocscope/debug_forms.hpp>
 #include <allocscope/define_once/engine_table.hpp>
 #include <allocscope/report/explain_memory.hpp>
@@ -172,6 +174,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     }
     kept = program;
     name_from_outside = &name_seen;
+    follow_links();
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
                                      : totals_of_window(head.window);
     if (made == nullptr) {

@@ -19,6 +19,13 @@ namespace allocscope_tools {
 
 namespace {
 
+bool write_text_by_bytes(allocscope::detail::format_job& job) {
+    allocscope::text_options options;
+    options.sort = allocscope::row_order::bytes;
+    allocscope::detail::write_text_report(job.out, job.rows, options, job.descriptor);
+    return true;
+}
+
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
     const auto& about = info.estimates;  // or the totals themselves
@@ -147,18 +154,19 @@ void program_report::write() const {
         if (wanted_.is_summary) print_summary(printable(program_.name), rows);
         if (is_line) return;
         std::string error;
-        const auto body = wanted_.format->body;
+        const auto* const text = allocscope::detail::format_named("text");
+        const auto text_body = wanted_.is_by_bytes ? write_text_by_bytes : text->body;
+        const auto body = wanted_.format == text ? text_body : wanted_.format->body;
         const bool is_written =
             path_.empty() ? allocscope::detail::try_write(body, rows, STDERR_FILENO, error)
                           : allocscope::detail::try_write(body, rows, path_, error);
-        const auto* const text = allocscope::detail::format_named("text");
         // The program may have run for hours: its report must not be lost with the file.
         const bool is_shown_instead = !is_written && !path_.empty();
         if (!is_written) {
             refuse("run", error + (is_shown_instead ? "; the report follows as text" : ""));
         }
         if (is_shown_instead) {
-            allocscope::detail::try_write(text->body, rows, STDERR_FILENO, error);
+            allocscope::detail::try_write(text_body, rows, STDERR_FILENO, error);
         }
         if (is_shown_instead || (path_.empty() && wanted_.format == text)) {
             std::fputs(what_could_name_rows(rows, STDERR_FILENO).c_str(), stderr);

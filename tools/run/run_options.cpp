@@ -37,6 +37,8 @@ const char* const run_help =
     "                                    not given, the ending of PATH chooses: .txt .html .json\n"
     "                                    .csv .allocscope .pb.gz .folded .speedscope.json\n"
     "                                    .dhat.json .heaptrack .massif .callgrind\n"
+    "  --sort objects|bytes              which rows of the text come first: those with most\n"
+    "                                    objects (the default), or with most bytes\n"
     "  --children follow|ignore          also record the programs that it starts (ignore)\n"
     "  --every SECONDS                   also report while it runs; on a terminal one line\n"
     "  --live                            a screen of the largest places while it runs; redrawn\n"
@@ -159,6 +161,13 @@ std::string read_children(const std::string& text, run_options& into) {
     return "--children is \"" + text + "\"; it must be follow or ignore";
 }
 
+std::string read_sort(const std::string& text, run_options& into) {
+    into.is_by_bytes = text == "bytes";
+    if (text == "objects" || text == "bytes") return {};
+    return "--sort is \"" + text +
+           "\"; it must be objects or bytes; allocscope show knows more orders";
+}
+
 std::string read_every(const std::string& text, run_options& into) {
     const char* const end = read_decimal(text.c_str(), into.every_seconds);
     const bool is_number = end != nullptr && *end == '\0';
@@ -236,6 +245,7 @@ constexpr option all_options[] = {
     {"--frames", "ALLOCSCOPE_FRAMES", read_frames},
     {"--output", "ALLOCSCOPE_OUTPUT", read_output},
     {"--format", "ALLOCSCOPE_FORMAT", read_format},
+    {"--sort", "ALLOCSCOPE_SORT", read_sort},
     {"--children", "ALLOCSCOPE_CHILDREN", read_children},
     {"--every", "ALLOCSCOPE_EVERY", read_every},
     {"--on-signal", "ALLOCSCOPE_ON_SIGNAL", read_signal},
@@ -356,6 +366,11 @@ private:
         if ((has_age_step || has_frames) && recorded == recording::counters) {
             return given(has_frames ? "--frames" : "--age-step") + " needs stacks; leave " +
                    given("--record") + " out";
+        }
+        const bool is_table = into_.format == allocscope::detail::format_named("text");
+        if (source_of("--sort") == source::option && (!is_table || into_.is_summary)) {
+            return "--sort needs the report as text; leave " +
+                   std::string{is_table ? "--summary" : "it"} + " out";
         }
         if (!into_.output.empty() || into_.format->is_text) return {};
         return given("--format") + " is \"" + into_.format->name +

@@ -20,6 +20,7 @@ struct run_options {
     bool follows_children = false;
     std::string output;  // "" means the text on stderr; %p, %n and %% as in run_help
     const report_format* format = allocscope::detail::format_named("text");
+    bool is_by_bytes = false;  // the rows of the text
     bool is_summary = false;
     bool explains_memory = false;
     bool includes_arguments = false;  // the report has the whole command line

@@ -27,6 +27,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/coroutine_frame.hpp>
@@ -248,18 +249,18 @@ private:
         const code_location* const to = inner != nullptr ? inner->location : nullptr;
         const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
         if (!has_lines || at.is_unloaded) return nullptr;
-        if (to != nullptr && to->module.data() != at.module.data()) return nullptr;
+        const bool is_elsewhere = to != nullptr && to->module.data() != at.module.data();
+        if (is_elsewhere && symbolize::readers_of_rare_forms.follow_link == nullptr) return nullptr;
         if (call.is_asked_for_jump && call.jumps_to == to) return call.jumped;
         call.is_asked_for_jump = true;
         call.jumps_to = to;
         call.jumped = nullptr;
-        list<std::uint64_t> behind{scratch_};
-        symbols_.find_jumps(at.address + 1, to, call.home, behind);
-        for (const std::uint64_t each : behind) {
-            const code_location& location =
-                symbols_.resolve(each - 1, call.home, symbolize::symbolizer::lifetime::lasting);
+        list<symbolize::symbolizer::jump_place> places{scratch_};
+        symbols_.find_jumps(at.address + 1, to, call.home, places);
+        for (const symbolize::symbolizer::jump_place& each : places) {
+            const code_location& location = symbols_.resolve(each.behind - 1, each.home);
             if (!has_own_line(location.frames)) continue;
-            met_address& jumped = made_of(location, call.home);
+            met_address& jumped = made_of(location, each.home);
             jumped.frames[jumped.frame_count - 1].is_inlined = true;
             jumped.jumped = call.jumped;
             call.jumped = &jumped;

@@ -98,15 +98,17 @@ struct code_location {
     list<code_frame> frames;
 };
 
-// Whether a file is one of the C and C++ libraries or the loader, by its name. No row needs a line
-// of these, so their debug information is not read even if it is installed.
+// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
+// loader, by its name. No row needs a line of these, so their debug information is not read even if
+// it is installed.
 inline bool is_system_library(text path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-2",        "libstdc++.so",
-                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                     "libm.so",   "libpthread.so", "libdl.so",
-                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    constexpr const char* names[] = {
+        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
     for (const text name : names) {
         if (path.starts_with(name)) return true;
     }

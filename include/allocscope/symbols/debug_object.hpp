@@ -221,9 +221,9 @@ public:
                                   });
     }
 
-    void find_jumps(std::uint64_t call, std::uint64_t inner, list<std::uint64_t>& behind) {
-        if (is_readable()) folded().find_jumps(call, inner, behind);
-    }
+    // Null if the file cannot be read. Valid until release().
+    ALLOCSCOPE_INLINE folded_functions* code() { return is_readable() ? &folded() : nullptr; }
+    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
 
     // If the call before a return address means another function than the one at `callee`, sets
     // `frame` to the meant function, at the place of its declaration, and returns true. The frame

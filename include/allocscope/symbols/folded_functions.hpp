@@ -38,6 +38,7 @@
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/entry_names.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int32_t, int64_t, uint8_t, uint64_t
@@ -46,6 +47,16 @@
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
+
+// Whether a demangled name is that of operator new, or of one of malloc's family.
+inline bool is_allocating(text name) noexcept {
+    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                           "aligned_alloc", "memalign", "strdup",  "strndup"};
+    for (const text each : others) {
+        if (name == each) return true;
+    }
+    return name.starts_with("operator new");
+}
 
 class folded_functions {
 public:
@@ -70,31 +81,68 @@ public:
         return is_folded && !names_.may_be_alias(meant) ? meant : 0;
     }
 
-    // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
-    // the function that is called before `return_address` to the function that begins at `inner`,
-    // or for 0 to one that allocates. Adds the address behind each, outermost first; none if a
-    // function on the way may have left by another jump.
-    void find_jumps(std::uint64_t return_address, std::uint64_t inner,
-                    list<std::uint64_t>& behind) {
-        constexpr std::size_t most_jumps = 8;
-        std::uint64_t at = called_before(return_address);
-        if (at == 0 || at == (inner != 0 ? inner : allocating_)) return;
-        function from = function_at(at);
-        if (from.range == nullptr || from.range->low != at) return;
-        if (inner == 0 && allocates(from.range->value)) {
-            allocating_ = at;
-            return;
+    // What the call before a return address leads to.
+    code_target called_by(std::uint64_t return_address) const {
+        const std::uint64_t direct = called_before(return_address);
+        if (direct != 0) return {direct, false};
+        return {word_before(return_address, call_of_word), true};
+    }
+
+    // Whether a function that is known begins at an address.
+    bool begins_function(std::uint64_t address) {
+        const function found = function_at(address);
+        return found.range != nullptr && found.range->low == address;
+    }
+
+    // Whether the function that begins at an address is operator new, or one of malloc's family.
+    bool allocates_at(std::uint64_t address) {
+        if (address == allocating_) return true;
+        if (!begins_function(address) || !allocates(function_of(address))) return false;
+        allocating_ = address;
+        return true;
+    }
+
+    // Where a function leaves by a jump.
+    struct exit_jump {
+        std::uint64_t behind = 0;  // 0: nowhere, or at several places
+        code_target target;
+        std::uint64_t called = 0;  // the entry of the function that is meant
+    };
+
+    // The only jump by which the function that begins at an address may leave. clang does not
+    // describe the jumps to functions that the source does not declare. So the code is looked
+    // through, too. Instructions are not told apart: whatever may be a jump out counts.
+    exit_jump only_exit(std::uint64_t begin) {
+        const function from = function_at(begin);
+        if (from.range == nullptr || from.range->low != begin) return {};
+        const call_sites& sites = sites_of(from);
+        exit_jump found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && may_jump_anywhere(at)) return {};
+                const code_target targets[] = {{long_jump_before(at), false},
+                                               {short_jump_before(at), false},
+                                               {word_before(at, jump_to_word), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
+                }
+            }
         }
-        while (from.range != nullptr && from.range->low == at && behind.size() < most_jumps) {
-            const exit_jump exit = only_exit(from);
-            if (exit.behind == 0) break;
-            behind.push_back(exit.behind);
-            if (inner == 0 && allocates(exit.called)) return;
-            at = exit.target;
-            if (at == inner) return;
-            from = function_at(at);
-        }
-        behind.clear();
+        return found;
+    }
+
+    // The same for the function with this entry.
+    bool allocates(std::uint64_t entry) {
+        return entry != 0 && is_allocating(names_.of(entry).function);
     }
 
     // The entry of the function whose code is at an address; 0: not known.
@@ -139,6 +187,9 @@ public:
 private:
     static constexpr std::uint8_t call = 0xe8;
     static constexpr std::uint8_t jump = 0xe9;
+    static constexpr std::uint8_t indirect = 0xff;
+    static constexpr std::uint8_t call_of_word = 0x15;
+    static constexpr std::uint8_t jump_to_word = 0x25;
     static constexpr std::uint64_t call_bytes = 5;
     static constexpr std::uint64_t short_bytes = 2;
 
@@ -173,34 +224,14 @@ private:
         return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // Where a function leaves by a jump.
-    struct exit_jump {
-        std::uint64_t behind = 0;  // 0: nowhere, or at several places
-        std::uint64_t target = 0;
-        std::uint64_t called = 0;  // the entry of the function that is meant
-    };
-
-    // clang does not describe the jumps to functions that the source does not declare. So the code
-    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
-    exit_jump only_exit(const function& from) {
-        const call_sites& sites = sites_of(from);
-        exit_jump found = described_exit(sites.only_jump());
-        if (sites.has_jump() && found.behind == 0) return {};
-        const std::uint64_t described = found.behind;
-        const address_range& own = *from.range;
-        for (std::uint64_t at = own.low + short_bytes; at <= own.high; ++at) {
-            if (at == described) continue;
-            const std::uint64_t targets[] = {long_jump_before(at), short_jump_before(at)};
-            for (const std::uint64_t target : targets) {
-                if (target == 0 || (target >= own.low && target < own.high)) continue;
-                const function to = function_at(target);
-                const bool is_function = to.range != nullptr && to.range->low == target;
-                if (!is_function && !may_be_stub(target)) continue;
-                if (found.behind != 0) return {};
-                found = {at, target, is_function ? to.range->value : 0};
-            }
-        }
-        return found;
+    // Whether what may be a jump in a part of a function leads to another function.
+    bool leads_out(const code_target& target, const address_range& part, bool is_long) {
+        if (target.is_word) return true;
+        if (target.address >= part.low && target.address < part.high) return false;
+        const function to = function_at(target.address);
+        // Compilers do not know how close a stub will be.
+        if (to.range == nullptr) return is_long && may_be_stub(target.address);
+        return to.range->low == target.address && to.range->value != part.value;
     }
 
     // Whether a jump to the address may be one to another module: linkers put their stubs close to
@@ -216,11 +247,15 @@ private:
         constexpr std::uint64_t more = call_bytes - short_bytes;
         if (told.behind == 0) return {};
         std::uint64_t target = long_jump_before(told.behind);
-        if (target != 0) return {told.behind, target, told.called};
+        if (target != 0) return {told.behind, {target, false}, told.called};
         target = short_jump_before(told.behind);
-        if (target != 0) return {told.behind, target, told.called};
+        if (target != 0) return {told.behind, {target, false}, told.called};
         target = short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, target, told.called};
+        if (target != 0) return {told.behind - more, {target, false}, told.called};
+        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
+            target = word_before(at, jump_to_word);
+            if (target != 0) return {at, {target, true}, told.called};
+        }
         return {};
     }
 
@@ -242,23 +277,30 @@ private:
         return behind + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
+    // The address of the word from which the call or jump before an address takes where it leads,
+    // as with -fno-plt; 0: there is none.
+    std::uint64_t word_before(std::uint64_t behind, std::uint8_t kind) const {
+        const detail::byte_view bytes = code_before(behind, call_bytes + 1);
+        if (bytes.empty() || bytes.data[0] != indirect || bytes.data[1] != kind) return 0;
+        std::int32_t distance = 0;
+        std::memcpy(&distance, bytes.data + 2, sizeof distance);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+
+    // Whether the last two bytes may be a jump to where a register or some memory says. Compilers
+    // describe these jumps if they describe calls at all.
+    bool may_jump_anywhere(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, short_bytes);
+        return !bytes.empty() && bytes.data[0] == indirect && (bytes.data[1] & 0x38U) == 0x20U &&
+               bytes.data[1] != jump_to_word;
+    }
+
     // The last `count` bytes of code before an address; none if it is not in .text.
     detail::byte_view code_before(std::uint64_t behind, std::uint64_t count) const {
         const std::uint64_t offset = behind - count - begin_;
         const detail::byte_view bytes = code_.part(offset, count);
         if (!bytes.empty()) detail::want(late_, offset, count);
         return bytes;
-    }
-
-    // Whether the function with this entry is operator new, or one of malloc's family.
-    bool allocates(std::uint64_t entry) {
-        if (entry == 0) return false;
-        const text name = names_.of(entry).function;
-        const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
-                               "aligned_alloc", "memalign", "strdup",  "strndup"};
-        bool is_other = false;
-        for (const text each : others) is_other = is_other || name == each;
-        return is_other || name.starts_with("operator new");
     }
 
     // Whether two names certainly belong to different functions. One of them may lack its scopes

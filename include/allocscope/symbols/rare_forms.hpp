@@ -1,13 +1,14 @@
 // rare_forms.hpp - pointers to the readers for debug information that few programs have.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_units.hpp, split_unit.hpp, object_bytes.hpp and module_symbols.hpp;
-//           set by rare_form_readers.hpp and tools/decoders.cpp
+// Called:   by symbols/debug_units.hpp, split_unit.hpp, object_bytes.hpp, module_symbols.hpp and
+//           symbolizer.hpp; set by rare_form_readers.hpp and tools/
 // Threads:  set before main() begins, then read by any
 // Memory:   none
 //
 // Every program with a window compiles only the check whether there is a reader. The readers come
-// with the door debug_forms.hpp. The command-line program has two more, which need a library.
+// with the door debug_forms.hpp. The command-line program has more: two need a library, and one
+// must know with which modules the program began.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
@@ -18,19 +19,31 @@
 #include <allocscope/plain/arena.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint8_t, uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 struct dwarf_sections;
-}
+struct met_module;
+}  // namespace detail
 
 namespace symbolize {
 
 class debug_package;
 class debug_units;
 class object_bytes;
+class symbolizer;
+struct code_location;
+
+// Where a call or a jump leads.
+struct code_target {
+    std::uint64_t address = 0;  // linked; 0: not known
+    bool is_word = false;       // a word is there, which has the address, as with -fno-plt
+};
+
+// What is behind a target that is not code of its module.
+enum class link_end : std::uint8_t { unknown, function, sought };
 
 // The files beside which a package file may be.
 struct package_place {
@@ -56,6 +69,12 @@ struct rare_forms {
     // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
     // has what .dynsym of the stripped file lacks.
     const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
+
+    // Follows the linker's stub, or the word, at a target in the module `home`, and changes both to
+    // the function behind it. If that is the function of `sought`, or for null one that allocates,
+    // it says so instead.
+    link_end (*follow_link)(symbolizer& names, const code_location* sought,
+                            const detail::met_module*& home, code_target& target);
 };
 
 ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};

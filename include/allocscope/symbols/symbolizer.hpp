@@ -28,8 +28,10 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/entry_types.hpp>
+#include <allocscope/symbols/folded_functions.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/module_list.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/type_names.hpp>
 
 #include <cstddef>  // size_t
@@ -133,17 +135,58 @@ public:
                owner.object->has_call_at(address - owner.base, file, line, column);
     }
 
-    // Adds the addresses behind the jumps by which the function that is called before a return
-    // address has led to the function of `inner`, which is in the same module; null: to one
-    // that allocates. The outermost jump comes first. None if that is not certain.
+    // Where a function ended with a jump.
+    struct jump_place {
+        std::uint64_t behind;
+        const detail::met_module* home;
+    };
+
+    // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
+    // the function that is called before a return address to that of `inner`, or for null to one
+    // that allocates, outermost first. None if a function on the way may have left by another jump.
     void find_jumps(std::uint64_t return_address, const code_location* inner,
-                    const detail::met_module* home, list<std::uint64_t>& behind) {
-        const code_owner owner = owner_of(return_address - 1, home);
-        if (owner.object == nullptr) return;
-        owner.object->find_jumps(return_address - owner.base,
-                                 inner != nullptr ? inner->module_offset - inner->symbol_offset : 0,
-                                 behind);
-        for (std::uint64_t& each : behind) each += owner.base;
+                    const detail::met_module* home, list<jump_place>& found) {
+        constexpr std::size_t most_jumps = 8;
+        // In libstdc++, operator new[] jumps to operator new.
+        if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
+        code_owner in = owner_of(return_address - 1, home);
+        folded_functions* code = in.object != nullptr ? in.object->code() : nullptr;
+        if (code == nullptr) return;
+        code_target at = code->called_by(return_address - in.base);
+        while (at.address != 0) {
+            if (at.is_word || !code->begins_function(at.address)) {
+                const auto follow_link = readers_of_rare_forms.follow_link;
+                if (follow_link == nullptr) break;
+                if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
+                const link_end end = follow_link(*this, inner, home, at);
+                if (end == link_end::sought) return;
+                if (end == link_end::unknown) break;
+                in = owner_of(home->start, home);
+                code = in.object->code();
+            }
+            const bool is_sought = inner == nullptr ? code->allocates_at(at.address)
+                                                    : in.base + at.address == begin_of(*inner) &&
+                                                          in.path == inner->module;
+            if (is_sought) return;
+            if (found.size() == most_jumps) break;
+            const folded_functions::exit_jump exit = code->only_exit(at.address);
+            if (exit.behind == 0) break;
+            found.push_back({in.base + exit.behind, home});
+            if (inner == nullptr && code->allocates(exit.called)) return;
+            at = exit.target;
+        }
+        found.clear();
+    }
+
+    // The address at which the function of a location begins.
+    static std::uint64_t begin_of(const code_location& location) {
+        return location.address - location.symbol_offset;
+    }
+
+    // What is known of a module of the process that is being reported on; null if its file is gone.
+    debug_object* object_of(const detail::met_module& module) {
+        const code_owner owner = owner_of(module.start, &module);
+        return owner.is_unloaded ? nullptr : owner.object;
     }
 
     // The function that the call before a return address means, if that is not the one at `callee`

@@ -98,7 +98,9 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "SDL_calloc SDL_realloc SDL_strdup CPLMalloc CPLCalloc CPLRealloc CPLStrdup VSIMalloc "
         "VSICalloc VSIRealloc VSIMallocVerbose VSIMalloc2Verbose _TIFFmalloc _TIFFcalloc "
         "_TIFFrealloc PR_Malloc PR_Calloc PR_Realloc gcry_malloc gcry_xmalloc jv_mem_alloc "
-        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc";
+        "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc mcxAlloc mcxRealloc "
+        "mcxNAlloc mcxNRealloc ajMemCalloc ajMemCalloc0 ajMemCallocZero ajMemResize "
+        "ajMemResizeZero gmt_memory_func";
     return is_listed(name, names);
 }
 

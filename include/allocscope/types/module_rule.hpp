@@ -10,7 +10,8 @@
 //
 //     1  has a line, is the user's by its name, lies in no library by file or module, and is not a
 //        constructor or an assignment that the compiler made
-//     2  lies in one of the user's modules and is the user's by its name
+//     2  lies in one of the user's modules and is the user's by its name; main(), which all stacks
+//        have, only if no frame further in fits rule 3
 //     3  lies in one of the user's modules and has no name
 //     4  the same as 2 and 3, in a module of an interpreter
 //     5  is the user's by its name alone (user_frame); otherwise the innermost frame of all
@@ -148,7 +149,10 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     std::size_t nameless = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
         if (stack.owners[i].kind != kind) continue;
-        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) {
+            const bool is_main = nameless != frames.size() && frames[i].function == "main";
+            return is_main ? nameless : i;
+        }
         const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
         if (is_nameless && nameless == frames.size()) nameless = i;
     }

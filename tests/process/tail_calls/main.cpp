@@ -32,6 +32,10 @@ bool has_row(const allocscope::snapshot& seen, std::uint64_t bytes, const char* 
 
 }  // namespace
 
+__attribute__((noinline)) static void* make_long_array() {
+    return new long[10];
+}
+
 int main() {
     watchdog();
     item* (*volatile by_pointer)() = make_item;
@@ -57,6 +61,19 @@ int main() {
     void* const made = make_or_ask(false);
     ALLOCSCOPE_EXPECT(has_row(window.stats(), 41, "main.cpp", line_of_ask, "?"));
     ::operator delete(made);
+    void* const checked = make_checked(1);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 24, "undescribed.cpp", line_of_checked, "short"));
+    ::operator delete(checked);
+    // A register says where the jump leads.
+    const int line_of_pointer = __LINE__ + 1;
+    void* const pointed = make_by_pointer(make_long_array, true);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 80, "main.cpp", line_of_pointer, "?"));
+    ::operator delete(pointed);
+    // There is a jump in each part of the function.
+    const int line_of_rare = __LINE__ + 1;
+    void* const rare = make_rarely(8);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 26, "main.cpp", line_of_rare, "?"));
+    ::operator delete(rare);
     // The machine code of this call does not say which function is called.
     const int line_by_pointer = __LINE__ + 1;
     item* const unknown = by_pointer();

@@ -17,9 +17,13 @@ item* make_by_two_jumps();
 void* make_either(bool is_first);
 void* make_or_ask(bool is_asking);
 void grow(std::vector<long>& numbers);
+void* make_by_pointer(void* (*make)(), bool is_asking);
+void* make_checked(int kind);
+void* make_rarely(int kind);
 
 extern const int line_of_item;
 extern const int line_behind_two_jumps;
 extern const int line_of_grow;
+extern const int line_of_checked;
 
 #endif  // ALLOCSCOPE_TESTS_PROCESS_TAIL_CALLS_MAKERS_HPP

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,23 @@ TEST_CASE("module_rule: without a line of the user's the innermost function stay
     CHECK(place({{"", "", library}, {"", "", program}}) == 0);
     CHECK(place({{"fopen", "", c_library}, {"", "", c_library}}) == 0);
     CHECK(place({}) == 0);
+}
+
+TEST_CASE("module_rule: a function without a name is nearer than main()") {
+    const stack_frame nameless = {"", "", program};
+    stack_frame bare_main = main_frame;
+    bare_main.file = "";
+    CHECK(place({{"malloc", "", c_library}, nameless, nameless, bare_main, nameless}) == 1);
+    CHECK(place({{"setlocale", "", c_library}, bare_main, nameless}) == 1);
+    CHECK(place({nameless, yaml, nameless, bare_main}) == 1);
+    CHECK(place({nameless, main_frame}) == 1);
+}
+
+TEST_CASE("module_rule: the runtimes of OpenMP and Fortran are no modules of the user's") {
+    const stack_frame nameless = {"", "", program};
+    for (const char* runtime : {"libgomp.so.1", "libomp.so.5", "libgfortran.so.5"}) {
+        CHECK(place({{"GOMP_parallel", "", runtime}, nameless}) == 1);
+    }
 }
 
 TEST_CASE("module_rule: a function whose line is kept back is nearer than its caller") {

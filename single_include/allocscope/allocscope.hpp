@@ -22364,7 +22364,7 @@ inline bool is_allocating(text name) noexcept {
 class folded_functions {
 public:
     folded_functions(debug_units& units, entry_names& names, const object_bytes& object)
-        : units_(units), names_(names), sites_(units.memory()) {
+        : units_(units), names_(names), sites_(units.memory()), exits_(units.memory()) {
         const detail::elf_section* section = object.find(".text");
         if (section == nullptr) return;
         begin_ = section->address;
@@ -22412,35 +22412,11 @@ public:
         std::uint64_t called = 0;  // the entry of the function that is meant
     };
 
-    // The only jump by which the function that begins at an address may leave. clang does not
-    // describe the jumps to functions that the source does not declare. So the code is looked
-    // through, too. Instructions are not told apart: whatever may be a jump out counts.
-    exit_jump only_exit(std::uint64_t begin) {
-        const function from = function_at(begin);
-        if (from.range == nullptr || from.range->low != begin) return {};
-        const call_sites& sites = sites_of(from);
-        exit_jump found = described_exit(sites.only_jump());
-        if (sites.has_jump() && found.behind == 0) return {};
-        const bool is_described = sites.has_jump() || !sites.is_empty();
-        const std::uint64_t described = found.behind;
-        // Optimisers move code that rarely runs away from the rest of its function.
-        for (const address_range& part : from.unit->functions.all()) {
-            if (part.value != from.range->value) continue;
-            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
-                if (at == described) continue;
-                if (!is_described && may_jump_anywhere(at)) return {};
-                const code_target targets[] = {{long_jump_before(at), false},
-                                               {short_jump_before(at), false},
-                                               {word_before(at, jump_to_word), true}};
-                for (const code_target& target : targets) {
-                    const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
-                    if (found.behind != 0) return {};
-                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
-                }
-            }
-        }
-        return found;
+    // The only jump by which the function that begins at an address may leave.
+    const exit_jump& only_exit(std::uint64_t begin) {
+        exit_jump*& known = exits_[begin];
+        if (known == nullptr) known = units_.memory().make<exit_jump>(find_exit(begin));
+        return *known;
     }
 
     // The same for the function with this entry.
@@ -22506,6 +22482,36 @@ private:
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
         return {unit, unit->functions.find(address)};
+    }
+
+    // clang does not describe the jumps to functions that the source does not declare. So the code
+    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    exit_jump find_exit(std::uint64_t begin) {
+        const function from = function_at(begin);
+        if (from.range == nullptr || from.range->low != begin) return {};
+        const call_sites& sites = sites_of(from);
+        exit_jump found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && may_jump_anywhere(at)) return {};
+                const code_target targets[] = {{long_jump_before(at), false},
+                                               {short_jump_before(at), false},
+                                               {word_before(at, jump_to_word), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
+                }
+            }
+        }
+        return found;
     }
 
     const call_sites& sites_of(const function& from) {
@@ -22620,6 +22626,7 @@ private:
     debug_units& units_;
     entry_names& names_;
     table<std::uint64_t, call_sites*> sites_;  // by the function's entry
+    table<std::uint64_t, exit_jump*> exits_;   // by where the function begins
     detail::byte_view code_;
     detail::late_bytes* late_ = nullptr;  // null: all of the code has been read
     std::uint64_t begin_ = 0;
@@ -25044,12 +25051,13 @@ public:
     void find_jumps(std::uint64_t return_address, const code_location* inner,
                     const detail::met_module* home, list<jump_place>& found) {
         constexpr std::size_t most_jumps = 8;
-        // In libstdc++, operator new[] jumps to operator new.
-        if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         code_owner in = owner_of(return_address - 1, home);
         folded_functions* code = in.object != nullptr ? in.object->code() : nullptr;
         if (code == nullptr) return;
         code_target at = code->called_by(return_address - in.base);
+        if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
+        // In libstdc++, operator new[] jumps to operator new.
+        if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         while (at.address != 0) {
             if (at.is_word || !code->begins_function(at.address)) {
                 const auto follow_link = readers_of_rare_forms.follow_link;
@@ -25061,23 +25069,17 @@ public:
                 in = owner_of(home->start, home);
                 code = in.object->code();
             }
-            const bool is_sought = inner == nullptr ? code->allocates_at(at.address)
-                                                    : in.base + at.address == begin_of(*inner) &&
-                                                          in.path == inner->module;
+            const bool is_sought =
+                inner == nullptr ? code->allocates_at(at.address) : begins_at(*inner, in, at);
             if (is_sought) return;
             if (found.size() == most_jumps) break;
-            const folded_functions::exit_jump exit = code->only_exit(at.address);
+            const folded_functions::exit_jump& exit = code->only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
             if (inner == nullptr && code->allocates(exit.called)) return;
             at = exit.target;
         }
         found.clear();
-    }
-
-    // The address at which the function of a location begins.
-    static std::uint64_t begin_of(const code_location& location) {
-        return location.address - location.symbol_offset;
     }
 
     // What is known of a module of the process that is being reported on; null if its file is gone.
@@ -25215,6 +25217,12 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    static bool begins_at(const code_location& location, const code_owner& in,
+                          const code_target& at) noexcept {
+        return in.base + at.address == location.address - location.symbol_offset &&
+               in.path == location.module;
+    }
 
     // Addresses of user space are below it.
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;

@@ -61,7 +61,7 @@ inline bool is_allocating(text name) noexcept {
 class folded_functions {
 public:
     folded_functions(debug_units& units, entry_names& names, const object_bytes& object)
-        : units_(units), names_(names), sites_(units.memory()) {
+        : units_(units), names_(names), sites_(units.memory()), exits_(units.memory()) {
         const detail::elf_section* section = object.find(".text");
         if (section == nullptr) return;
         begin_ = section->address;
@@ -109,35 +109,11 @@ public:
         std::uint64_t called = 0;  // the entry of the function that is meant
     };
 
-    // The only jump by which the function that begins at an address may leave. clang does not
-    // describe the jumps to functions that the source does not declare. So the code is looked
-    // through, too. Instructions are not told apart: whatever may be a jump out counts.
-    exit_jump only_exit(std::uint64_t begin) {
-        const function from = function_at(begin);
-        if (from.range == nullptr || from.range->low != begin) return {};
-        const call_sites& sites = sites_of(from);
-        exit_jump found = described_exit(sites.only_jump());
-        if (sites.has_jump() && found.behind == 0) return {};
-        const bool is_described = sites.has_jump() || !sites.is_empty();
-        const std::uint64_t described = found.behind;
-        // Optimisers move code that rarely runs away from the rest of its function.
-        for (const address_range& part : from.unit->functions.all()) {
-            if (part.value != from.range->value) continue;
-            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
-                if (at == described) continue;
-                if (!is_described && may_jump_anywhere(at)) return {};
-                const code_target targets[] = {{long_jump_before(at), false},
-                                               {short_jump_before(at), false},
-                                               {word_before(at, jump_to_word), true}};
-                for (const code_target& target : targets) {
-                    const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
-                    if (found.behind != 0) return {};
-                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
-                }
-            }
-        }
-        return found;
+    // The only jump by which the function that begins at an address may leave.
+    const exit_jump& only_exit(std::uint64_t begin) {
+        exit_jump*& known = exits_[begin];
+        if (known == nullptr) known = units_.memory().make<exit_jump>(find_exit(begin));
+        return *known;
     }
 
     // The same for the function with this entry.
@@ -203,6 +179,36 @@ private:
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
         return {unit, unit->functions.find(address)};
+    }
+
+    // clang does not describe the jumps to functions that the source does not declare. So the code
+    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    exit_jump find_exit(std::uint64_t begin) {
+        const function from = function_at(begin);
+        if (from.range == nullptr || from.range->low != begin) return {};
+        const call_sites& sites = sites_of(from);
+        exit_jump found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && may_jump_anywhere(at)) return {};
+                const code_target targets[] = {{long_jump_before(at), false},
+                                               {short_jump_before(at), false},
+                                               {word_before(at, jump_to_word), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
+                }
+            }
+        }
+        return found;
     }
 
     const call_sites& sites_of(const function& from) {
@@ -317,6 +323,7 @@ private:
     debug_units& units_;
     entry_names& names_;
     table<std::uint64_t, call_sites*> sites_;  // by the function's entry
+    table<std::uint64_t, exit_jump*> exits_;   // by where the function begins
     detail::byte_view code_;
     detail::late_bytes* late_ = nullptr;  // null: all of the code has been read
     std::uint64_t begin_ = 0;

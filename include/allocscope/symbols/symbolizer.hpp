@@ -147,12 +147,13 @@ public:
     void find_jumps(std::uint64_t return_address, const code_location* inner,
                     const detail::met_module* home, list<jump_place>& found) {
         constexpr std::size_t most_jumps = 8;
-        // In libstdc++, operator new[] jumps to operator new.
-        if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         code_owner in = owner_of(return_address - 1, home);
         folded_functions* code = in.object != nullptr ? in.object->code() : nullptr;
         if (code == nullptr) return;
         code_target at = code->called_by(return_address - in.base);
+        if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
+        // In libstdc++, operator new[] jumps to operator new.
+        if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         while (at.address != 0) {
             if (at.is_word || !code->begins_function(at.address)) {
                 const auto follow_link = readers_of_rare_forms.follow_link;
@@ -164,23 +165,17 @@ public:
                 in = owner_of(home->start, home);
                 code = in.object->code();
             }
-            const bool is_sought = inner == nullptr ? code->allocates_at(at.address)
-                                                    : in.base + at.address == begin_of(*inner) &&
-                                                          in.path == inner->module;
+            const bool is_sought =
+                inner == nullptr ? code->allocates_at(at.address) : begins_at(*inner, in, at);
             if (is_sought) return;
             if (found.size() == most_jumps) break;
-            const folded_functions::exit_jump exit = code->only_exit(at.address);
+            const folded_functions::exit_jump& exit = code->only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
             if (inner == nullptr && code->allocates(exit.called)) return;
             at = exit.target;
         }
         found.clear();
-    }
-
-    // The address at which the function of a location begins.
-    static std::uint64_t begin_of(const code_location& location) {
-        return location.address - location.symbol_offset;
     }
 
     // What is known of a module of the process that is being reported on; null if its file is gone.
@@ -318,6 +313,12 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    static bool begins_at(const code_location& location, const code_owner& in,
+                          const code_target& at) noexcept {
+        return in.base + at.address == location.address - location.symbol_offset &&
+               in.path == location.module;
+    }
 
     // Addresses of user space are below it.
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;

@@ -25881,8 +25881,8 @@ private:
         return at;
     }
 
-    // Reads the value that begins at `begin`. Returns the token behind it; sets `has_type` if it can
-    // be read.
+    // Reads the value that begins at `begin`. Returns the token behind it. Sets `has_type` if the
+    // value can be read.
     std::size_t read_value(std::size_t begin, new_expression& found) const {
         std::size_t at = behind_variable(file_.tokens(), begin);
         found.type_begin = begin;

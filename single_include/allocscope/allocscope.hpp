@@ -21410,6 +21410,10 @@ struct named_stack {
 
     static constexpr const char* no_type = "?";
 
+    // Whether there is a type that the size of the objects would prove.
+    bool has_candidate() const noexcept {
+        return evidence == symbolize::type_evidence::none && kept_answer != no_type;
+    }
     ALLOCSCOPE_INLINE int line() const noexcept {
         return path[0] != '\0' ? static_cast<int>(number) : 0;
     }
@@ -25671,11 +25675,11 @@ ALLOCSCOPE_MILD_BEGIN
 namespace symbolize {
 
 // For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
-// none. Angle brackets do not count.
+// none, and behind the last token. Angle brackets do not count.
 ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
                                                           const list<source_token>& tokens) {
     list<std::uint32_t> partners{memory};
-    partners.resize(tokens.size());
+    partners.resize(tokens.size() + 1);
     list<std::uint32_t> open{memory};
     for (std::uint32_t i = 0; i < tokens.size(); ++i) {
         const char c = tokens[i].spelling().size() == 1 ? tokens[i].spelling()[0] : ' ';
@@ -25895,6 +25899,14 @@ public:
         return true;
     }
 
+    // Reads the value that the `throw` at `at` throws: `throw T(...);` or `throw v;`. Returns false
+    // if it is something else.
+    bool read_throw(std::size_t at, new_expression& found) const {
+        found.begin = at;
+        found.last = read_value(at + 1, found) - 1;
+        return found.has_type && is_at(found.last + 1, ";");
+    }
+
     // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets
     // found.last to the last token that g++ names for it.
     std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
@@ -25995,7 +26007,12 @@ private:
         }
         found.type_end = at;
         found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
-        if (value != 0 && !is_readable) read_value(value, found);
+        const std::size_t close = value != 0 && !is_readable ? file_.partner(value) : 0;
+        if (close > value && !is_any_at(close + 1, "[ * &") &&
+            read_value(value + 1, found) != close) {
+            found.has_type = found.is_of_variable = found.is_of_value = false;
+            found.type_end = close;
+        }
         while (is_at(at, "[") && file_.partner(at) != 0) {
             at = file_.partner(at);
             found.last = at++;
@@ -26003,26 +26020,24 @@ private:
         return at;
     }
 
-    // Reads the value in the brackets at `open`.
-    void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = is_any_at(open, "( {") ? file_.partner(open) : 0;
-        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
-        found.type_begin = open + 1;
-        found.type_end = close;
-        found.is_of_variable = behind_variable(file_.tokens(), open + 1) == close;
-        found.has_type = found.is_of_variable;
-        if (found.is_of_variable) return;
-        new_expression inner;
-        std::size_t at = open + 1;
-        while (builtin_type{}.take(text_at(at))) ++at;
-        if (at == open + 1) at = read_qualified_name(at, inner);
-        if (is_any_at(at, ". ->") && file_.is_word_at(open + 1))
-            at = behind_variable(file_.tokens(), open + 1);
-        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
-        if (at == 0 || !has_brackets || file_.partner(at) + 1 != close) return;
-        found.is_of_value = true;
-        found.has_type = true;
+    // Reads the value that begins at `begin`. Returns the token behind it. Sets `has_type` if the
+    // value can be read.
+    std::size_t read_value(std::size_t begin, new_expression& found) const {
+        std::size_t at = behind_variable(file_.tokens(), begin);
+        found.type_begin = begin;
+        found.is_of_variable = is_any_at(at, "; ) }");
+        if (!found.is_of_variable) {
+            new_expression inner;
+            at = begin;
+            while (builtin_type{}.take(text_at(at))) ++at;
+            if (at == begin) at = read_qualified_name(at, inner);
+            if (is_any_at(at, ". ->") && file_.is_word_at(begin))
+                at = behind_variable(file_.tokens(), begin);
+            found.is_of_value = at != 0 && is_any_at(at, "( {");
+        }
         found.type_end = at;
+        found.has_type = found.is_of_variable || found.is_of_value;
+        return found.is_of_value ? file_.partner(at) + 1 : at;
     }
 
     text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
@@ -26552,7 +26567,7 @@ private:
         if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
-        if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
+        if (is_listed(before, "new return else throw explicit constexpr inline virtual")) return;
         add_meaning(name, function_name);
     }
 
@@ -27727,6 +27742,40 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
 
+// thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
+
+#ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+#define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the frame at `asking`, which asked for memory, throws what it asked for.
+ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
+    return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
+}
+
+// Reads the `throw` at a place, which is that of a token. Returns false if there is none, or if its
+// value cannot be read.
+inline bool find_thrown(const source_outline& file, int line, int column, new_expression& found) {
+    const std::size_t at = file.token_from(line, column);
+    std::size_t begin = at;
+    while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
+        const std::size_t partner = file.partner(begin);
+        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
+    }
+    found.scope = file.scope_of(begin);
+    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
+           (at == begin || at == found.last);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+
 // name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
 
 #ifndef ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
@@ -28661,7 +28710,8 @@ private:
 
 // What the source says about a `new` besides its type.
 struct source_notes {
-    bool is_array = false;      // `new T[n]`
+    bool is_thrown = false;     // asked: the memory is that of an exception
+    bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
 };
@@ -28674,10 +28724,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const function_name& function = names.of(frame.function).parts;
     // Without a column, the initialiser of a member would be confused with an expression on the
     // line of the constructor.
-    if (frame.column <= 0 && is_constructor(function)) return {};
+    const bool is_thrown = notes != nullptr && notes->is_thrown;
+    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
-    const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
+    new_expression thrown;
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    const new_expression* expression =
+        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
@@ -28688,7 +28742,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = expression->is_request || file->text_at(behind) == "[";
+        notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
@@ -30171,11 +30225,13 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
         knowledge = knowledge.elsewhere();
     }
     source_notes notes;
+    notes.is_thrown = is_throwing(frames, asking);
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
+    if (notes.is_thrown) return answer;
     if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
     frames[asking].line = frame.line;
     return answer;
@@ -31906,13 +31962,13 @@ public:
     }
 
     // Settles the type with the help of live objects of the stack, and the first word of the first
-    // object.
+    // object. `count` is 0 if all are gone, and were as large as the block.
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
         symbolize::type_answer type = stack_namer::answer_of(stack);
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
-        stack.is_type_final = true;
+        stack.is_type_final = count != 0 || type.is_known();
         names_.set_type(stack, type);
     }
 
@@ -32816,6 +32872,11 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     list<named_stack*> gone{scratch};
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
+        named_stack& named = *gone.back();
+        if (kept.is_sampled || site.allocations == 0 || !named.has_candidate()) continue;
+        const sample_block mean{0, site.bytes_allocated / site.allocations};
+        if (mean.bytes * site.allocations != site.bytes_allocated) continue;
+        book.settle_type(named, &mean, 0, 0);
     }
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};

@@ -117,13 +117,13 @@ public:
     }
 
     // Settles the type with the help of live objects of the stack, and the first word of the first
-    // object.
+    // object. `count` is 0 if all are gone, and were as large as the block.
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
         symbolize::type_answer type = stack_namer::answer_of(stack);
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
-        stack.is_type_final = true;
+        stack.is_type_final = count != 0 || type.is_known();
         names_.set_type(stack, type);
     }
 

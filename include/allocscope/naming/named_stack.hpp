@@ -50,6 +50,10 @@ struct named_stack {
 
     static constexpr const char* no_type = "?";
 
+    // Whether there is a type that the size of the objects would prove.
+    bool has_candidate() const noexcept {
+        return evidence == symbolize::type_evidence::none && kept_answer != no_type;
+    }
     ALLOCSCOPE_INLINE int line() const noexcept {
         return path[0] != '\0' ? static_cast<int>(number) : 0;
     }

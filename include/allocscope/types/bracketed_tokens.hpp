@@ -27,11 +27,11 @@ ALLOCSCOPE_MILD_BEGIN
 namespace symbolize {
 
 // For each token, the token that closes its bracket, or the bracket that it closes; 0 if there is
-// none. Angle brackets do not count.
+// none, and behind the last token. Angle brackets do not count.
 ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
                                                           const list<source_token>& tokens) {
     list<std::uint32_t> partners{memory};
-    partners.resize(tokens.size());
+    partners.resize(tokens.size() + 1);
     list<std::uint32_t> open{memory};
     for (std::uint32_t i = 0; i < tokens.size(); ++i) {
         const char c = tokens[i].spelling().size() == 1 ? tokens[i].spelling()[0] : ' ';

@@ -292,7 +292,7 @@ private:
         if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
-        if (is_listed(before, "new return else explicit constexpr inline virtual")) return;
+        if (is_listed(before, "new return else throw explicit constexpr inline virtual")) return;
         add_meaning(name, function_name);
     }
 

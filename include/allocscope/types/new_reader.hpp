@@ -110,6 +110,14 @@ public:
         return true;
     }
 
+    // Reads the value that the `throw` at `at` throws: `throw T(...);` or `throw v;`. Returns false
+    // if it is something else.
+    bool read_throw(std::size_t at, new_expression& found) const {
+        found.begin = at;
+        found.last = read_value(at + 1, found) - 1;
+        return found.has_type && is_at(found.last + 1, ";");
+    }
+
     // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets
     // found.last to the last token that g++ names for it.
     std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
@@ -210,7 +218,12 @@ private:
         }
         found.type_end = at;
         found.has_type = is_readable && !is_at(at, "::");  // decltype(v)::type
-        if (value != 0 && !is_readable) read_value(value, found);
+        const std::size_t close = value != 0 && !is_readable ? file_.partner(value) : 0;
+        if (close > value && !is_any_at(close + 1, "[ * &") &&
+            read_value(value + 1, found) != close) {
+            found.has_type = found.is_of_variable = found.is_of_value = false;
+            found.type_end = close;
+        }
         while (is_at(at, "[") && file_.partner(at) != 0) {
             at = file_.partner(at);
             found.last = at++;
@@ -218,26 +231,24 @@ private:
         return at;
     }
 
-    // Reads the value in the brackets at `open`.
-    void read_value(std::size_t open, new_expression& found) const {
-        const std::size_t close = is_any_at(open, "( {") ? file_.partner(open) : 0;
-        if (close == 0 || is_any_at(close + 1, "[ * &")) return;
-        found.type_begin = open + 1;
-        found.type_end = close;
-        found.is_of_variable = behind_variable(file_.tokens(), open + 1) == close;
-        found.has_type = found.is_of_variable;
-        if (found.is_of_variable) return;
-        new_expression inner;
-        std::size_t at = open + 1;
-        while (builtin_type{}.take(text_at(at))) ++at;
-        if (at == open + 1) at = read_qualified_name(at, inner);
-        if (is_any_at(at, ". ->") && file_.is_word_at(open + 1))
-            at = behind_variable(file_.tokens(), open + 1);
-        const bool has_brackets = is_at(at, "(") || is_at(at, "{");
-        if (at == 0 || !has_brackets || file_.partner(at) + 1 != close) return;
-        found.is_of_value = true;
-        found.has_type = true;
+    // Reads the value that begins at `begin`. Returns the token behind it. Sets `has_type` if the
+    // value can be read.
+    std::size_t read_value(std::size_t begin, new_expression& found) const {
+        std::size_t at = behind_variable(file_.tokens(), begin);
+        found.type_begin = begin;
+        found.is_of_variable = is_any_at(at, "; ) }");
+        if (!found.is_of_variable) {
+            new_expression inner;
+            at = begin;
+            while (builtin_type{}.take(text_at(at))) ++at;
+            if (at == begin) at = read_qualified_name(at, inner);
+            if (is_any_at(at, ". ->") && file_.is_word_at(begin))
+                at = behind_variable(file_.tokens(), begin);
+            found.is_of_value = at != 0 && is_any_at(at, "( {");
+        }
         found.type_end = at;
+        found.has_type = found.is_of_variable || found.is_of_value;
+        return found.is_of_value ? file_.partner(at) + 1 : at;
     }
 
     text text_at(std::size_t at) const noexcept { return file_.text_at(at); }

@@ -31,6 +31,7 @@
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_of_frame.hpp>
+#include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_knowledge.hpp>
 #include <allocscope/types/type_spelling.hpp>
 
@@ -378,7 +379,8 @@ private:
 
 // What the source says about a `new` besides its type.
 struct source_notes {
-    bool is_array = false;      // `new T[n]`
+    bool is_thrown = false;     // asked: the memory is that of an exception
+    bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
 };
@@ -391,10 +393,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const function_name& function = names.of(frame.function).parts;
     // Without a column, the initialiser of a member would be confused with an expression on the
     // line of the constructor.
-    if (frame.column <= 0 && is_constructor(function)) return {};
+    const bool is_thrown = notes != nullptr && notes->is_thrown;
+    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
-    const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
+    new_expression thrown;
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    const new_expression* expression =
+        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
@@ -405,7 +411,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     text type = spelling.spelled();
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = expression->is_request || file->text_at(behind) == "[";
+        notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};

@@ -46,6 +46,7 @@
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_answer.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
@@ -258,11 +259,13 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
         knowledge = knowledge.elsewhere();
     }
     source_notes notes;
+    notes.is_thrown = is_throwing(frames, asking);
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
+    if (notes.is_thrown) return answer;
     if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
     frames[asking].line = frame.line;
     return answer;

@@ -343,3 +343,21 @@ TEST_CASE("type_ladder: a class's own operator new may ask for more than one obj
     CHECK(type_at(5, 23) == "char");
     CHECK(type_at(6, 12) == "w");
 }
+
+TEST_CASE("type_ladder: the memory of an exception is not that of a `new` at its place") {
+    const source_of_lines file{"void f() { throw new widget(1); }",
+                               "void g() { throw widget(1); }"};
+    ladder types;
+    const code_frame runtime = frame("__cxa_allocate_exception", "", 0, 0);
+    const auto of_throw = [&](int line, int column) {
+        return types.name_type({runtime, frame("g()", file.path(), line, column)});
+    };
+    CHECK(!of_throw(1, 30).is_known());
+    CHECK(!of_throw(1, 12).is_known());
+    CHECK(of_throw(2, 26).name == "widget");
+    CHECK(of_throw(2, 12).name == "widget");
+    CHECK(of_throw(2, 12).evidence == type_evidence::source_text);
+    CHECK(of_throw(2, 12).is_array);  // with what the runtime keeps for it
+    CHECK(types.name_type({frame("f()", file.path(), 1, 30)}).name == "widget");
+    CHECK(!types.name_type({frame("g()", file.path(), 2, 26)}).is_known());
+}

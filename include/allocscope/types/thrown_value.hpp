@@ -1,0 +1,55 @@
+// thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_ladder.hpp and type_from_source.hpp
+// Threads:  any
+// Memory:   none
+//
+// The runtime allocates the exception: `throw` calls __cxa_allocate_exception, which calls malloc.
+// Compilers place this call at one of two tokens:
+//
+//     throw app::failure("no such file");
+//     ^ clang                          ^ g++
+//
+// A `new` at that place is a part of the value.
+
+#ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+#define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/new_reader.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the frame at `asking`, which asked for memory, throws what it asked for.
+ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
+    return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
+}
+
+// Reads the `throw` at a place, which is that of a token. Returns false if there is none, or if its
+// value cannot be read.
+inline bool find_thrown(const source_outline& file, int line, int column, new_expression& found) {
+    const std::size_t at = file.token_from(line, column);
+    std::size_t begin = at;
+    while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
+        const std::size_t partner = file.partner(begin);
+        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
+    }
+    found.scope = file.scope_of(begin);
+    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
+           (at == begin || at == found.last);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP

@@ -66,6 +66,25 @@ def text_and_summary(recorder, program):
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
 
 
+def says_how_to_see_the_peak(recorder, folder):
+    hint = "most of the peak was freed: run with --details to see what was alive then"
+    program = compiled(folder, "frees", """#include <cstdlib>
+void* volatile most;
+void* volatile rest;
+int main(int count, char**) {
+    most = malloc(100000);
+    rest = malloc(count == 1 ? 100 : 20000);
+    free(most);
+}
+""", COMPILER, *WITHOUT_CXX)
+    for command, options, is_said in (([program], (), True), ([program, "more"], (), False),
+                                      ([program], ("--details",), False),
+                                      ([program], ("--record", "counters"), False),
+                                      ([program], ("--output", folder / "frees.txt"), False)):
+        seen = recorder.run(command, *options).stderr
+        assert (hint in seen) == is_said, (command, options, seen)
+
+
 def sorts_rows(recorder, folder):
     program = compiled(folder, "sizes", """#include <cstdlib>
 static void* kept[11];
@@ -268,6 +287,7 @@ def main():
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
         sorts_rows(recorder, folder)
+        says_how_to_see_the_peak(recorder, folder)
         one_of_each(recorder)
         writes_every_format(recorder, program)
         keeps_secrets(recorder, program)

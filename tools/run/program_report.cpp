@@ -26,6 +26,17 @@ bool write_text_by_bytes(allocscope::detail::format_job& job) {
     return true;
 }
 
+// Programs free most of what they hold before they end, and then no row shows it.
+std::string how_to_see_the_peak(const run_options& wanted, const allocscope::snapshot& rows) {
+    constexpr std::uint64_t least_bytes = 64 * 1024;
+    const std::uint64_t peak_bytes = rows.info().totals.peak_bytes;
+    const bool could_be_asked =
+        wanted.record.record == allocscope::recording::exact && !wanted.record.details;
+    const bool is_gone = peak_bytes >= least_bytes && rows.live_bytes() < peak_bytes / 10;
+    if (!could_be_asked || !is_gone) return "";
+    return "\nmost of the peak was freed: run with --details to see what was alive then\n";
+}
+
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
     const auto& about = info.estimates;  // or the totals themselves
@@ -170,6 +181,7 @@ void program_report::write() const {
         }
         if (is_shown_instead || (path_.empty() && wanted_.format == text)) {
             std::fputs(what_could_name_rows(rows, STDERR_FILENO).c_str(), stderr);
+            std::fputs(how_to_see_the_peak(wanted_, rows).c_str(), stderr);
         }
     });
 }

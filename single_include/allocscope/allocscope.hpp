@@ -13422,7 +13422,7 @@ constexpr std::int64_t flush_bytes = 64 * 1024;
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
 // False: no loss was ever counted, so nobody has to look at the losses of each thread.
-inline atomic<bool> is_anything_lost{false};
+ALLOCSCOPE_HIDDEN inline atomic<bool> is_anything_lost{false};
 
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
 // the usual path of a hook needs only one test.

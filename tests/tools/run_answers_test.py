@@ -80,7 +80,7 @@ int main(int count, char**) {
     for command, options, is_said in (([program], (), True), ([program, "more"], (), False),
                                       ([program], ("--details",), False),
                                       ([program], ("--record", "counters"), False),
-                                      ([program], ("--output", folder / "frees.txt"), False)):
+                                      ([program], ("--output", recorder.folder / "frees.txt"), False)):
         seen = recorder.run(command, *options).stderr
         assert (hint in seen) == is_said, (command, options, seen)
 

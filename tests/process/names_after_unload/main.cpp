@@ -64,16 +64,27 @@ void expect_rows(const allocscope::snapshot& seen, std::uint64_t alpha, std::uin
     }
 }
 
-void one_after_the_other(const std::string& kind, bool has_early_report) {
+// Returns whether the second plugin came to the place of the first one. What the report maps in
+// between may lie there.
+bool one_after_the_other(const std::string& kind, bool has_early_report) {
     const allocscope::scope window{"one after the other"};
     const allocscope::scope* early = has_early_report ? &window : nullptr;
     allocate_in(folder + "plugin_alpha" + kind, 5, early);
     const std::uintptr_t first_base = last_base;
     expect_rows(window.stats(), 5, 0);
     allocate_in(folder + "plugin_beta_" + kind, 3, early);
-    // What a sanitizer maps meanwhile may lie there.
-    if (!is_sanitized) ALLOCSCOPE_EXPECT_EQUAL(last_base, first_base);
+    const bool are_at_one_place = last_base == first_base;
     expect_rows(window.stats(), 5, 3);
+    return are_at_one_place;
+}
+
+void one_at_the_place_of_the_other(const std::string& kind, bool has_early_report) {
+    bool are_at_one_place = false;
+    for (int round = 0; round < 8 && !are_at_one_place; ++round) {
+        are_at_one_place = one_after_the_other(kind, has_early_report);
+    }
+    // What a sanitizer maps lies there each time.
+    if (!is_sanitized) ALLOCSCOPE_EXPECT(are_at_one_place);
 }
 
 // The first report comes when all is over. Each call comes from the same stack.
@@ -164,7 +175,7 @@ int main() {
     watchdog();
     for (const char* kind : {".so", "_nameless.so"}) {
         for (const bool has_early_report : {false, true}) {
-            one_after_the_other(kind, has_early_report);
+            one_at_the_place_of_the_other(kind, has_early_report);
             in_turns(kind, has_early_report);
         }
         without_its_file(kind, what_happens::replaced);

@@ -277,7 +277,8 @@ void handed_over() {
         },
         nullptr);
     other.join();
-    ALLOCSCOPE_EXPECT(block == place);  // or the test tests nothing
+    // Or the test tests nothing. A sanitizer does not give out an address again so soon.
+    if (!is_sanitized) ALLOCSCOPE_EXPECT(block == place);
     delete[] block;
     const snapshot rows = window.stop();
     ALLOCSCOPE_EXPECT_EQUAL(rows.info().totals.frees, std::uint64_t{2});

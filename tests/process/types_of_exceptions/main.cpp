@@ -1,5 +1,6 @@
 // Danger: an exception has the type of something that was made on the way to it, or none.
 // hooks: malloc
+// not with: asan, tsan (they have a malloc of their own, which is not recorded)
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

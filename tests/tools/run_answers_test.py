@@ -77,10 +77,11 @@ int main(int count, char**) {
     free(most);
 }
 """, COMPILER, *WITHOUT_CXX)
+    in_a_file = ("--output", recorder.folder / "frees.txt")
     for command, options, is_said in (([program], (), True), ([program, "more"], (), False),
                                       ([program], ("--details",), False),
                                       ([program], ("--record", "counters"), False),
-                                      ([program], ("--output", recorder.folder / "frees.txt"), False)):
+                                      ([program], in_a_file, False)):
         seen = recorder.run(command, *options).stderr
         assert (hint in seen) == is_said, (command, options, seen)
 

@@ -22401,10 +22401,17 @@ public:
         return found.range != nullptr && found.range->low == address;
     }
 
-    // Whether the function that begins at an address is operator new, or one of malloc's family.
+    // Whether the function with this entry is operator new, or one of malloc's family.
+    bool allocates(std::uint64_t entry) {
+        return entry != 0 && is_allocating(names_.of(entry).function);
+    }
+
+    // The same for the function that begins at an address.
     bool allocates_at(std::uint64_t address) {
         if (address == allocating_) return true;
-        if (!begins_function(address) || !allocates(function_of(address))) return false;
+        const function found = function_at(address);
+        if (found.range == nullptr || found.range->low != address) return false;
+        if (!allocates(found.range->value)) return false;
         allocating_ = address;
         return true;
     }
@@ -22421,11 +22428,6 @@ public:
         exit_jump*& known = exits_[begin];
         if (known == nullptr) known = units_.memory().make<exit_jump>(find_exit(begin));
         return *known;
-    }
-
-    // The same for the function with this entry.
-    bool allocates(std::uint64_t entry) {
-        return entry != 0 && is_allocating(names_.of(entry).function);
     }
 
     // The entry of the function whose code is at an address; 0: not known.

@@ -1,7 +1,7 @@
 // folded_functions.hpp - which function a call means, if the stack shows another one, or none.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp
+// Called:   by symbols/debug_object.hpp and symbolizer.hpp; by tools/
 // Threads:  one
 // Memory:   16 bytes for each direct call of a function that was asked about, and the pieces of
 //           .text that were looked at
@@ -94,10 +94,17 @@ public:
         return found.range != nullptr && found.range->low == address;
     }
 
-    // Whether the function that begins at an address is operator new, or one of malloc's family.
+    // Whether the function with this entry is operator new, or one of malloc's family.
+    bool allocates(std::uint64_t entry) {
+        return entry != 0 && is_allocating(names_.of(entry).function);
+    }
+
+    // The same for the function that begins at an address.
     bool allocates_at(std::uint64_t address) {
         if (address == allocating_) return true;
-        if (!begins_function(address) || !allocates(function_of(address))) return false;
+        const function found = function_at(address);
+        if (found.range == nullptr || found.range->low != address) return false;
+        if (!allocates(found.range->value)) return false;
         allocating_ = address;
         return true;
     }
@@ -114,11 +121,6 @@ public:
         exit_jump*& known = exits_[begin];
         if (known == nullptr) known = units_.memory().make<exit_jump>(find_exit(begin));
         return *known;
-    }
-
-    // The same for the function with this entry.
-    bool allocates(std::uint64_t entry) {
-        return entry != 0 && is_allocating(names_.of(entry).function);
     }
 
     // The entry of the function whose code is at an address; 0: not known.

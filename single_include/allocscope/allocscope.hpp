@@ -22346,46 +22346,25 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
 
-// folded_functions.hpp - which function a call means, if the stack shows another one, or none.
+// machine_code.hpp - where the x86_64 calls and jumps in the code of a module lead.
 
-#ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
-#define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+#ifndef ALLOCSCOPE_SYMBOLS_MACHINE_CODE_HPP
+#define ALLOCSCOPE_SYMBOLS_MACHINE_CODE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// Whether a demangled name is that of operator new, or of one of malloc's family.
-inline bool is_allocating(text name) noexcept {
-    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
-                           "aligned_alloc", "memalign", "strdup",  "strndup"};
-    for (const text each : others) {
-        if (name == each) return true;
-    }
-    return name.starts_with("operator new");
-}
-
-class folded_functions {
+class machine_code {
 public:
-    folded_functions(debug_units& units, entry_names& names, const object_bytes& object)
-        : units_(units), names_(names), sites_(units.memory()), exits_(units.memory()) {
+    static constexpr std::uint64_t call_bytes = 5;        // of a direct call, and of a long jump
+    static constexpr std::uint64_t short_jump_bytes = 2;  // also of a jump by a register
+
+    machine_code(arena& memory, const object_bytes& object) {
         const detail::elf_section* section = object.find(".text");
         if (section == nullptr) return;
         begin_ = section->address;
-        code_ = object.read(units.memory(), section, object_bytes::largest_read, &late_);
-    }
-
-    // The entry of the function that the call before `return_address` means; 0 if it is the
-    // function at `callee`, or is not certain. All addresses are linked addresses.
-    std::uint64_t meant_by(std::uint64_t return_address, std::uint64_t callee) {
-        const function from = function_at(return_address - 1);
-        const function inner = function_at(callee);
-        if (from.range == nullptr || inner.range == nullptr) return 0;
-        if (called_before(return_address) != inner.range->low) return 0;
-        const std::uint64_t meant = sites_of(from).called_before(return_address);
-        if (meant == 0 || meant == inner.range->value) return 0;
-        const bool is_folded = is_other(names_.of(meant), names_.of(inner.range->value));
-        return is_folded && !names_.may_be_alias(meant) ? meant : 0;
+        code_ = object.read(memory, section, object_bytes::largest_read, &late_);
     }
 
     // What the call before a return address leads to.
@@ -22395,66 +22374,48 @@ public:
         return {word_before(return_address, call_of_word), true};
     }
 
-    // Whether a function that is known begins at an address.
-    bool begins_function(std::uint64_t address) {
-        const function found = function_at(address);
-        return found.range != nullptr && found.range->low == address;
+    // The address that a direct call, a jump of five bytes (or six, with a condition) or a jump of
+    // two leads to; 0: that is not the instruction.
+    std::uint64_t called_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, call_bytes);
+        if (bytes.empty() || *bytes.data != call) return 0;
+        return led_to(behind, bytes.data + 1);
+    }
+    std::uint64_t long_jump_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, call_bytes + 1);
+        if (bytes.empty()) return 0;
+        const bool is_conditional = bytes.data[0] == 0x0f && (bytes.data[1] & 0xf0U) == 0x80;
+        if (bytes.data[1] != jump && !is_conditional) return 0;
+        return led_to(behind, bytes.data + 2);
+    }
+    std::uint64_t short_jump_before(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, short_jump_bytes);
+        if (bytes.empty()) return 0;
+        if (bytes.data[0] != 0xeb && (bytes.data[0] & 0xf0U) != 0x70) return 0;
+        const auto distance = static_cast<std::int8_t>(bytes.data[1]);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // Whether the function with this entry is operator new, or one of malloc's family.
-    bool allocates(std::uint64_t entry) {
-        return entry != 0 && is_allocating(names_.of(entry).function);
+    // The address of the word that says where a jump leads, as with -fno-plt; 0: that is not the
+    // instruction.
+    ALLOCSCOPE_INLINE std::uint64_t jump_word_before(std::uint64_t behind) const {
+        return word_before(behind, jump_to_word);
     }
 
-    // The same for the function that begins at an address.
-    bool allocates_at(std::uint64_t address) {
-        if (address == allocating_) return true;
-        const function found = function_at(address);
-        if (found.range == nullptr || found.range->low != address) return false;
-        if (!allocates(found.range->value)) return false;
-        allocating_ = address;
-        return true;
+    // Whether the last two bytes may be a jump to where a register or some memory says. Compilers
+    // describe these jumps if they describe calls at all.
+    bool may_jump_anywhere(std::uint64_t behind) const {
+        const detail::byte_view bytes = code_before(behind, short_jump_bytes);
+        return !bytes.empty() && bytes.data[0] == indirect && (bytes.data[1] & 0x38U) == 0x20U &&
+               bytes.data[1] != jump_to_word;
     }
 
-    // Where a function leaves by a jump.
-    struct exit_jump {
-        std::uint64_t behind = 0;  // 0: nowhere, or at several places
-        code_target target;
-        std::uint64_t called = 0;  // the entry of the function that is meant
-    };
-
-    // The only jump by which the function that begins at an address may leave.
-    const exit_jump& only_exit(std::uint64_t begin) {
-        exit_jump*& known = exits_[begin];
-        if (known == nullptr) known = units_.memory().make<exit_jump>(find_exit(begin));
-        return *known;
-    }
-
-    // The entry of the function whose code is at an address; 0: not known.
-    std::uint64_t function_of(std::uint64_t address) {
-        const function found = function_at(address);
-        return found.range != nullptr ? found.range->value : 0;
-    }
-
-    // Calls `visit(return_address, entry)` for each direct call between two addresses of a function
-    // if it is certain which function the call means.
-    template <class Visit>
-    void each_call(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
-        const function from = function_at(begin);
-        if (from.range == nullptr) return;
-        const call_sites& sites = sites_of(from);
-        for (std::uint64_t at = begin + call_bytes; at <= end; ++at) {
-            const std::uint64_t callee = called_before(at);
-            if (callee == 0) continue;
-            std::uint64_t meant = sites.called_before(at);
-            if (sites.is_empty()) {
-                const function inner = function_at(callee);
-                if (inner.range != nullptr && inner.range->low == callee) {
-                    meant = inner.range->value;
-                }
-            }
-            if (meant != 0) visit(at, meant);
-        }
+    // Whether a jump to the address may be one to another module: linkers put their stubs close to
+    // the code.
+    bool may_be_stub(std::uint64_t target) const {
+        constexpr std::uint64_t close = 1U << 20U;
+        const bool is_code = target - begin_ < code_.size;
+        return !is_code && target - (begin_ - close) < code_.size + 2 * close;
     }
 
     // Whether the code from `begin` to `end` calls what the call before a return address calls, or
@@ -22475,139 +22436,19 @@ private:
     static constexpr std::uint8_t indirect = 0xff;
     static constexpr std::uint8_t call_of_word = 0x15;
     static constexpr std::uint8_t jump_to_word = 0x25;
-    static constexpr std::uint64_t call_bytes = 5;
-    static constexpr std::uint64_t short_bytes = 2;
 
-    struct function {
-        const debug_unit* unit = nullptr;
-        const address_range* range = nullptr;  // null: the address is in no function that is known
-    };
-
-    // Functions that another file describes are not known here.
-    function function_at(std::uint64_t address) {
-        const debug_unit* unit = units_.unit_at(address);
-        if (unit == nullptr || *unit->split_name != '\0') return {};
-        return {unit, unit->functions.find(address)};
-    }
-
-    // clang does not describe the jumps to functions that the source does not declare. So the code
-    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
-    exit_jump find_exit(std::uint64_t begin) {
-        const function from = function_at(begin);
-        if (from.range == nullptr || from.range->low != begin) return {};
-        const call_sites& sites = sites_of(from);
-        exit_jump found = described_exit(sites.only_jump());
-        if (sites.has_jump() && found.behind == 0) return {};
-        const bool is_described = sites.has_jump() || !sites.is_empty();
-        const std::uint64_t described = found.behind;
-        // Optimisers move code that rarely runs away from the rest of its function.
-        for (const address_range& part : from.unit->functions.all()) {
-            if (part.value != from.range->value) continue;
-            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
-                if (at == described) continue;
-                if (!is_described && may_jump_anywhere(at)) return {};
-                const code_target targets[] = {{long_jump_before(at), false},
-                                               {short_jump_before(at), false},
-                                               {word_before(at, jump_to_word), true}};
-                for (const code_target& target : targets) {
-                    const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
-                    if (found.behind != 0) return {};
-                    found = {at, target, target.is_word ? 0 : function_of(target.address)};
-                }
-            }
-        }
-        return found;
-    }
-
-    const call_sites& sites_of(const function& from) {
-        call_sites*& known = sites_[from.range->value];
-        if (known == nullptr) {
-            known = units_.memory().make<call_sites>(units_, *from.unit, from.range->value);
-        }
-        return *known;
-    }
-
-    // The address that the direct call before `return_address` leads to; 0 if another instruction
-    // is there.
-    std::uint64_t called_before(std::uint64_t return_address) const {
-        const detail::byte_view bytes = code_before(return_address, call_bytes);
-        if (bytes.empty()) return 0;
-        std::int32_t distance = 0;
-        std::memcpy(&distance, bytes.data + 1, sizeof distance);
-        if (*bytes.data != call) return 0;
-        return return_address + static_cast<std::uint64_t>(std::int64_t{distance});
-    }
-
-    // Whether what may be a jump in a part of a function leads to another function.
-    bool leads_out(const code_target& target, const address_range& part, bool is_long) {
-        if (target.is_word) return true;
-        if (target.address >= part.low && target.address < part.high) return false;
-        const function to = function_at(target.address);
-        // Compilers do not know how close a stub will be.
-        if (to.range == nullptr) return is_long && may_be_stub(target.address);
-        return to.range->low == target.address && to.range->value != part.value;
-    }
-
-    // Whether a jump to the address may be one to another module: linkers put their stubs close to
-    // the code.
-    bool may_be_stub(std::uint64_t target) const {
-        constexpr std::uint64_t close = 1U << 20U;
-        const bool is_code = target - begin_ < code_.size;
-        return !is_code && target - (begin_ - close) < code_.size + 2 * close;
-    }
-
-    // What clang has described seems to be a long jump, whatever it is.
-    exit_jump described_exit(const call_sites::site& told) const {
-        constexpr std::uint64_t more = call_bytes - short_bytes;
-        if (told.behind == 0) return {};
-        std::uint64_t target = long_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, told.called};
-        target = short_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, told.called};
-        target = short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, {target, false}, told.called};
-        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
-            target = word_before(at, jump_to_word);
-            if (target != 0) return {at, {target, true}, told.called};
-        }
-        return {};
-    }
-
-    // The target of a jump, perhaps with a condition, that ends at an address; 0: there is none.
-    std::uint64_t long_jump_before(std::uint64_t behind) const {
-        const detail::byte_view bytes = code_before(behind, call_bytes + 1);
-        if (bytes.empty()) return 0;
-        const bool is_conditional = bytes.data[0] == 0x0f && (bytes.data[1] & 0xf0U) == 0x80;
-        if (bytes.data[1] != jump && !is_conditional) return 0;
-        std::int32_t distance = 0;
-        std::memcpy(&distance, bytes.data + 2, sizeof distance);
-        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
-    }
-    std::uint64_t short_jump_before(std::uint64_t behind) const {
-        const detail::byte_view bytes = code_before(behind, short_bytes);
-        if (bytes.empty()) return 0;
-        if (bytes.data[0] != 0xeb && (bytes.data[0] & 0xf0U) != 0x70) return 0;
-        const auto distance = static_cast<std::int8_t>(bytes.data[1]);
-        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
-    }
-
-    // The address of the word from which the call or jump before an address takes where it leads,
-    // as with -fno-plt; 0: there is none.
     std::uint64_t word_before(std::uint64_t behind, std::uint8_t kind) const {
         const detail::byte_view bytes = code_before(behind, call_bytes + 1);
         if (bytes.empty() || bytes.data[0] != indirect || bytes.data[1] != kind) return 0;
-        std::int32_t distance = 0;
-        std::memcpy(&distance, bytes.data + 2, sizeof distance);
-        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
+        return led_to(behind, bytes.data + 2);
     }
 
-    // Whether the last two bytes may be a jump to where a register or some memory says. Compilers
-    // describe these jumps if they describe calls at all.
-    bool may_jump_anywhere(std::uint64_t behind) const {
-        const detail::byte_view bytes = code_before(behind, short_bytes);
-        return !bytes.empty() && bytes.data[0] == indirect && (bytes.data[1] & 0x38U) == 0x20U &&
-               bytes.data[1] != jump_to_word;
+    // An instruction that ends at `behind` has the distance in its last four bytes.
+    static ALLOCSCOPE_INLINE std::uint64_t led_to(std::uint64_t behind,
+                                                  const unsigned char* last_four) {
+        std::int32_t distance = 0;
+        std::memcpy(&distance, last_four, sizeof distance);
+        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
     // The last `count` bytes of code before an address; none if it is not in .text.
@@ -22618,26 +22459,163 @@ private:
         return bytes;
     }
 
-    // Whether two names certainly belong to different functions. One of them may lack its scopes
-    // and parameters.
-    static bool is_other(const entry_name& meant, const entry_name& found) {
-        if (meant.function.empty() || found.function.empty()) return false;
-        if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
-        const text plain = meant.linkage.empty() ? meant.function : found.function;
-        const text whole = meant.linkage.empty() ? found.function : meant.function;
-        const std::size_t scope = plain.rfind(':');
-        return !whole.contains(scope == text::npos ? plain : plain.substr(scope + 1));
-    }
-
-    debug_units& units_;
-    entry_names& names_;
-    table<std::uint64_t, call_sites*> sites_;  // by the function's entry
-    table<std::uint64_t, exit_jump*> exits_;   // by where the function begins
     detail::byte_view code_;
     detail::late_bytes* late_ = nullptr;  // null: all of the code has been read
     std::uint64_t begin_ = 0;
-    std::uint64_t allocating_ = 0;  // the operator new that was called last
 };
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MACHINE_CODE_HPP
+
+// module_functions.hpp - the functions of a module, with the calls that are described in each.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a demangled name is that of operator new, or of one of malloc's family.
+inline bool is_allocating(text name) noexcept {
+    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                           "aligned_alloc", "memalign", "strdup",  "strndup"};
+    for (const text each : others) {
+        if (name == each) return true;
+    }
+    return name.starts_with("operator new");
+}
+
+class module_functions {
+public:
+    module_functions(debug_units& units, entry_names& names, const object_bytes& object)
+        : code_(units.memory(), object), units_(units), names_(names), sites_(units.memory()) {}
+
+    struct function {
+        const debug_unit* unit = nullptr;
+        const address_range* range = nullptr;  // null: the address is in no function that is known
+
+        ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
+            return range != nullptr && range->low == address;
+        }
+    };
+
+    // Functions that another file describes are not known here.
+    function at(std::uint64_t address) const {
+        const debug_unit* unit = units_.unit_at(address);
+        if (unit == nullptr || *unit->split_name != '\0') return {};
+        return {unit, unit->functions.find(address)};
+    }
+
+    // The entry of the function whose code is at an address; 0: not known.
+    std::uint64_t entry_at(std::uint64_t address) const {
+        const function found = at(address);
+        return found.range != nullptr ? found.range->value : 0;
+    }
+
+    // The same for the function that begins at an address.
+    std::uint64_t entry_of(std::uint64_t begin) const {
+        const function found = at(begin);
+        return found.begins_at(begin) ? found.range->value : 0;
+    }
+
+    ALLOCSCOPE_INLINE entry_name name_of(std::uint64_t entry) const { return names_.of(entry); }
+    ALLOCSCOPE_INLINE bool may_be_alias(std::uint64_t entry) const {
+        return names_.may_be_alias(entry);
+    }
+
+    const call_sites& sites_of(const function& from) {
+        call_sites*& known = sites_[from.range->value];
+        if (known == nullptr) {
+            known = memory().make<call_sites>(units_, *from.unit, from.range->value);
+        }
+        return *known;
+    }
+
+    // Whether the function with this entry is operator new, or one of malloc's family.
+    bool allocates(std::uint64_t entry) const {
+        return entry != 0 && is_allocating(name_of(entry).function);
+    }
+
+    // The same for the function that begins at an address.
+    bool allocates_at(std::uint64_t address) {
+        if (address == allocating_) return true;
+        if (!allocates(entry_of(address))) return false;
+        allocating_ = address;
+        return true;
+    }
+
+    ALLOCSCOPE_INLINE const machine_code& code() const { return code_; }
+    ALLOCSCOPE_INLINE arena& memory() const { return units_.memory(); }
+
+private:
+    machine_code code_;
+    debug_units& units_;
+    entry_names& names_;
+    table<std::uint64_t, call_sites*> sites_;  // by the function's entry
+    std::uint64_t allocating_ = 0;             // the operator new that was called last
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+
+// folded_functions.hpp - which function a call means, if several share the code that it leads to.
+
+#ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+#define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether two names certainly belong to different functions. One of them may lack its scopes and
+// parameters.
+inline bool are_different(const entry_name& meant, const entry_name& found) {
+    if (meant.function.empty() || found.function.empty()) return false;
+    if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
+    const text plain = meant.linkage.empty() ? meant.function : found.function;
+    const text whole = meant.linkage.empty() ? found.function : meant.function;
+    const std::size_t scope = plain.rfind(':');
+    return !whole.contains(scope == text::npos ? plain : plain.substr(scope + 1));
+}
+
+// The entry of the function that the call before `return_address` means; 0 if it is the function at
+// `callee`, or is not certain.
+inline std::uint64_t folded_meaning(module_functions& functions, std::uint64_t return_address,
+                                    std::uint64_t callee) {
+    const module_functions::function from = functions.at(return_address - 1);
+    const module_functions::function inner = functions.at(callee);
+    if (from.range == nullptr || inner.range == nullptr) return 0;
+    if (functions.code().called_before(return_address) != inner.range->low) return 0;
+    const std::uint64_t meant = functions.sites_of(from).called_before(return_address);
+    if (meant == 0 || meant == inner.range->value) return 0;
+    const bool is_folded =
+        are_different(functions.name_of(meant), functions.name_of(inner.range->value));
+    return is_folded && !functions.may_be_alias(meant) ? meant : 0;
+}
+
+// Calls `visit(return_address, entry)` for each direct call between two addresses of a function if
+// it is certain which function the call means.
+template <class Visit>
+void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t end,
+               const Visit& visit) {
+    const module_functions::function from = functions.at(begin);
+    if (from.range == nullptr) return;
+    const call_sites& sites = functions.sites_of(from);
+    for (std::uint64_t at = begin + machine_code::call_bytes; at <= end; ++at) {
+        const std::uint64_t callee = functions.code().called_before(at);
+        if (callee == 0) continue;
+        const std::uint64_t meant =
+            sites.is_empty() ? functions.entry_of(callee) : sites.called_before(at);
+        if (meant != 0) visit(at, meant);
+    }
+}
 
 }  // namespace symbolize
 
@@ -23248,6 +23226,234 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
+// nearby_lines.hpp - the lines of the code around a call whose own line says little.
+
+#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+inline int as_line(std::uint64_t number) {
+    return number > INT_MAX ? 0 : static_cast<int>(number);
+}
+
+class nearby_lines {
+public:
+    // `calls` and `function` belong to the function around the address.
+    ALLOCSCOPE_INLINE nearby_lines(const line_table& lines, kept_texts& texts,
+                                   const inlined_calls& calls, const address_range& function,
+                                   std::uint64_t address) noexcept
+        : lines_(lines),
+          texts_(texts),
+          calls_(calls),
+          function_(function),
+          rows_(lines.sequence_of(address)),
+          at_(rows_.last_before(address)) {}
+
+    // The row of the address; null: none.
+    ALLOCSCOPE_INLINE const line_table::row* row() const noexcept { return at_; }
+
+    // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
+    // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
+    // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
+    // inlined call.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file, std::uint64_t least = 1,
+                         std::uint64_t* column = nullptr) const {
+        const line_table::row* at = at_;
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
+            if (rows_.address_of(*at) < function_.low) break;
+            const std::uint64_t found = line_at(*at, call, file, column);
+            if (found >= least && found != line) return found;
+            if (at == rows_.begin) break;
+        }
+        return 0;
+    }
+    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row* at = at_;
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
+            if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+        }
+        return 0;
+    }
+
+    // The lines around a frame's call, with its own line left out.
+    lines_near_call around(std::size_t call, const code_frame& frame) const {
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        std::uint64_t column = 0;
+        lines_near_call found;
+        found.before = as_line(before(call, line, frame.file, 1, &column));
+        found.before_column = static_cast<int>(column);
+        if (!frame.is_nearby) found.behind = as_line(behind(call, line, frame.file));
+        return found;
+    }
+
+    // The same, where the inlined code begins that `here` is about. But its first instructions may
+    // have been moved into the statement before, or to the start of the function: then `here`.
+    lines_near_call or_else(const lines_near_call& here, std::size_t call,
+                            const code_frame& frame) const {
+        const lines_near_call begin = around(call, frame);
+        const bool is_between = begin.before != 0 && begin.before != begin.behind;
+        const bool is_moved = here.behind == 0 || here.behind < here.before;
+        return is_between || is_moved ? begin : here;
+    }
+
+    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
+    // of the places in the file; `number` says which.
+    template <class Visit>
+    bool any_code_of(text file, const source_places& places, const Visit& visit) const {
+        const line_table::row* at = rows_.last_before(function_.low);
+        if (at == nullptr) return false;
+        const line_table::row* const last = rows_.last_before(function_.high - 1);
+        for (; at <= last; ++at) {
+            const std::size_t number = places.find(at->line, at->column);
+            if (number == places.count()) continue;
+            if (lines_.path_of(at->file, texts_) != file) continue;
+            const std::uint64_t end = at < last ? rows_.address_of(at[1]) : function_.high;
+            if (visit(number, rows_.address_of(*at), end)) return true;
+        }
+        return false;
+    }
+
+private:
+    static constexpr std::size_t most_rows = 256;
+
+    // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
+    // there.
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file,
+                          std::uint64_t* column = nullptr) const {
+        std::uint64_t number = row.file;
+        std::uint64_t line = row.line;
+        if (column != nullptr) *column = row.column;
+        for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
+            if (i == 0) return 0;  // the row belongs to a caller of `call`
+            const inlined_call& inner = calls_[i - 1];
+            number = inner.call_file;
+            line = inner.call_line;
+            if (column != nullptr) *column = 0;
+            i = inner.parent;
+        }
+        const text path = lines_.path_of(number, texts_);
+        return path.data() == file.data() || path == file ? line : 0;
+    }
+
+    const line_table& lines_;
+    kept_texts& texts_;
+    const inlined_calls& calls_;
+    const address_range& function_;
+    const line_table::row_range rows_;  // the sequence that holds the address
+    const line_table::row* const at_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+// function_exits.hpp - the jump by which a function left that ended with a call.
+
+#ifndef ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+#define ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where a function leaves by a jump.
+struct function_exit {
+    std::uint64_t behind = 0;  // 0: nowhere, or at several places
+    code_target target;
+    std::uint64_t called = 0;  // the entry of the function that is meant
+};
+
+class function_exits {
+public:
+    explicit function_exits(module_functions& functions)
+        : functions_(functions), code_(functions.code()), exits_(functions.memory()) {}
+
+    // The only jump by which the function that begins at an address may leave.
+    const function_exit& only_exit(std::uint64_t begin) {
+        function_exit*& known = exits_[begin];
+        if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
+        return *known;
+    }
+
+private:
+    static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
+    static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
+
+    // clang does not describe the jumps to functions that the source does not declare. So the code
+    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    function_exit find_exit(std::uint64_t begin) {
+        const module_functions::function from = functions_.at(begin);
+        if (!from.begins_at(begin)) return {};
+        const call_sites& sites = functions_.sites_of(from);
+        function_exit found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && code_.may_jump_anywhere(at)) return {};
+                const code_target targets[] = {{code_.long_jump_before(at), false},
+                                               {code_.short_jump_before(at), false},
+                                               {code_.jump_word_before(at), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target, target.is_word ? 0 : functions_.entry_at(target.address)};
+                }
+            }
+        }
+        return found;
+    }
+
+    // Whether what may be a jump in a part of a function leads to another function.
+    bool leads_out(const code_target& target, const address_range& part, bool is_long) const {
+        if (target.is_word) return true;
+        if (target.address >= part.low && target.address < part.high) return false;
+        const module_functions::function to = functions_.at(target.address);
+        // Compilers do not know how close a stub will be.
+        if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
+        return to.range->low == target.address && to.range->value != part.value;
+    }
+
+    // What clang has described seems to be a long jump, whatever it is.
+    function_exit described_exit(const call_sites::site& told) const {
+        constexpr std::uint64_t more = long_bytes - short_bytes;
+        if (told.behind == 0) return {};
+        std::uint64_t target = code_.long_jump_before(told.behind);
+        if (target != 0) return {told.behind, {target, false}, told.called};
+        target = code_.short_jump_before(told.behind);
+        if (target != 0) return {told.behind, {target, false}, told.called};
+        target = code_.short_jump_before(told.behind - more);
+        if (target != 0) return {told.behind - more, {target, false}, told.called};
+        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
+            target = code_.jump_word_before(at);
+            if (target != 0) return {at, {target, true}, told.called};
+        }
+        return {};
+    }
+
+    module_functions& functions_;
+    const machine_code& code_;
+    table<std::uint64_t, function_exit*> exits_;  // by where the function begins
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 
 #ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
@@ -23512,134 +23718,6 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
-
-// nearby_lines.hpp - the lines of the code around a call whose own line says little.
-
-#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-inline int as_line(std::uint64_t number) {
-    return number > INT_MAX ? 0 : static_cast<int>(number);
-}
-
-class nearby_lines {
-public:
-    // `calls` and `function` belong to the function around the address.
-    ALLOCSCOPE_INLINE nearby_lines(const line_table& lines, kept_texts& texts,
-                                   const inlined_calls& calls, const address_range& function,
-                                   std::uint64_t address) noexcept
-        : lines_(lines),
-          texts_(texts),
-          calls_(calls),
-          function_(function),
-          rows_(lines.sequence_of(address)),
-          at_(rows_.last_before(address)) {}
-
-    // The row of the address; null: none.
-    ALLOCSCOPE_INLINE const line_table::row* row() const noexcept { return at_; }
-
-    // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
-    // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
-    // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
-    // inlined call.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file, std::uint64_t least = 1,
-                         std::uint64_t* column = nullptr) const {
-        const line_table::row* at = at_;
-        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
-            if (rows_.address_of(*at) < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file, column);
-            if (found >= least && found != line) return found;
-            if (at == rows_.begin) break;
-        }
-        return 0;
-    }
-    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row* at = at_;
-        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
-            if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
-            const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
-        }
-        return 0;
-    }
-
-    // The lines around a frame's call, with its own line left out.
-    lines_near_call around(std::size_t call, const code_frame& frame) const {
-        const auto line = static_cast<std::uint64_t>(frame.line);
-        std::uint64_t column = 0;
-        lines_near_call found;
-        found.before = as_line(before(call, line, frame.file, 1, &column));
-        found.before_column = static_cast<int>(column);
-        if (!frame.is_nearby) found.behind = as_line(behind(call, line, frame.file));
-        return found;
-    }
-
-    // The same, where the inlined code begins that `here` is about. But its first instructions may
-    // have been moved into the statement before, or to the start of the function: then `here`.
-    lines_near_call or_else(const lines_near_call& here, std::size_t call,
-                            const code_frame& frame) const {
-        const lines_near_call begin = around(call, frame);
-        const bool is_between = begin.before != 0 && begin.before != begin.behind;
-        const bool is_moved = here.behind == 0 || here.behind < here.before;
-        return is_between || is_moved ? begin : here;
-    }
-
-    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
-    // of the places in the file; `number` says which.
-    template <class Visit>
-    bool any_code_of(text file, const source_places& places, const Visit& visit) const {
-        const line_table::row* at = rows_.last_before(function_.low);
-        if (at == nullptr) return false;
-        const line_table::row* const last = rows_.last_before(function_.high - 1);
-        for (; at <= last; ++at) {
-            const std::size_t number = places.find(at->line, at->column);
-            if (number == places.count()) continue;
-            if (lines_.path_of(at->file, texts_) != file) continue;
-            const std::uint64_t end = at < last ? rows_.address_of(at[1]) : function_.high;
-            if (visit(number, rows_.address_of(*at), end)) return true;
-        }
-        return false;
-    }
-
-private:
-    static constexpr std::size_t most_rows = 256;
-
-    // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
-    // there.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file,
-                          std::uint64_t* column = nullptr) const {
-        std::uint64_t number = row.file;
-        std::uint64_t line = row.line;
-        if (column != nullptr) *column = row.column;
-        for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
-            if (i == 0) return 0;  // the row belongs to a caller of `call`
-            const inlined_call& inner = calls_[i - 1];
-            number = inner.call_file;
-            line = inner.call_line;
-            if (column != nullptr) *column = 0;
-            i = inner.parent;
-        }
-        const text path = lines_.path_of(number, texts_);
-        return path.data() == file.data() || path == file ? line : 0;
-    }
-
-    const line_table& lines_;
-    kept_texts& texts_;
-    const inlined_calls& calls_;
-    const address_range& function_;
-    const line_table::row_range rows_;  // the sequence that holds the address
-    const line_table::row* const at_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
 // split_unit.hpp - the part of a unit's debug information that is in a separate file.
 
@@ -23995,10 +24073,10 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 
-// debug_object.hpp - everything that one program or library file says about its addresses.
+// object_contents.hpp - what was read of one program or library file, and of its debug information.
 
-#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
-#define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -24014,202 +24092,19 @@ struct expected_file {
     bool is_known_by_id = false;    // the fingerprint was made from an id
 };
 
-class debug_object {
+class object_contents {
 public:
     // If the file is not the expected one, it gives no answers. The path must stay valid.
-    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
+    object_contents(kept_texts& texts, const char* path, const expected_file& expected = {})
         : texts_(texts), path_(path), expected_(expected) {}
     // The bytes must stay valid.
-    debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
-    debug_object(const debug_object&) = delete;
-    debug_object& operator=(const debug_object&) = delete;
+    object_contents(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
+    object_contents(const object_contents&) = delete;
+    object_contents& operator=(const object_contents&) = delete;
 
     bool is_readable() {
         open();
         return is_trusted_;
-    }
-
-    // Adds symbol and frames to `location`. The frames lie in `memory`; if it is null, beside the
-    // texts.
-    void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
-        location.frames = list<code_frame>{memory != nullptr ? *memory : texts_.memory()};
-        if (!is_readable()) return;
-        const found_symbol found = symbols().function_at(linked_address);
-        const symbol_name name = kept_name_of(found.name);
-        location.symbol = name.readable;
-        location.symbol_offset = found.offset;
-        add_frames(linked_address, location, name);
-        if (location.frames.empty() && !name.linkage.empty()) {
-            code_frame frame;
-            frame.function = name.readable;
-            frame.linkage_name = name.linkage;
-            add_frame(location, frame);
-        }
-        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
-    }
-
-    // The address at which a function of the symbol table begins; 0 if it is not there.
-    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
-        return is_readable() ? symbols().address_of(function) : 0;
-    }
-
-    // The types and namespaces that the unit of the address describes; null: nothing is known.
-    const type_names* types_at(std::uint64_t linked_address) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return nullptr;
-        described_unit described = describe(*unit);
-        if (described.unit == nullptr) return nullptr;
-        // With -flto, the unit of the code is not the unit of the source, and a function of one
-        // source may be inlined in one of another.
-        const address_range* range = described.unit->functions.find(linked_address);
-        if (range != nullptr && described.units == units_) {
-            debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
-            if (declared != described.unit) {
-                const inlined_calls& calls =
-                    described.inlined_in(memory_, range->value, texts_.scratch());
-                std::uint64_t entry = range->value;
-                std::size_t inner = calls.innermost_at(linked_address);
-                for (; inner != 0; inner = calls[inner - 1].parent) {
-                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
-                        continue;  // it may be described in any unit
-                    }
-                    entry = calls[inner - 1].entry;
-                    break;
-                }
-                declared = units_->unit_of_entry(described.names->of(entry).unit);
-            }
-            const bool is_whole = declared != nullptr && !declared->is_partial;
-            if (is_whole) described.unit = unit = declared;
-        }
-        type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
-        return known;
-    }
-
-    // The meaning of a name in the function at an address. `function` is the name of the function
-    // in a frame. "" if the meaning is not certain.
-    text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
-                    arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
-        if (found.range == nullptr) return {};
-        const std::size_t inlined = inlined_as(found, linked_address, function);
-        const std::uint64_t entry =
-            inlined != 0 ? (*found.calls)[inlined - 1].entry : found.range->value;
-        return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
-    }
-
-    // What is made at the first of these places that tells it, in the function of a frame of this
-    // address: the only type that a constructor or function named `own` makes which is called or
-    // inlined there. "" if no place tells it.
-    text made_at(std::uint64_t linked_address, text function, text file,
-                 const source_places& places, text own, arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
-        if (found.range == nullptr) return {};
-        const inlined_calls& calls = *found.calls;
-        const std::size_t around = inlined_as(found, linked_address, function);
-        const line_table& lines = lines_of(*unit);
-        entry_types types{memory, *found.units, *found.names};
-        list<made_type> made{memory};
-        made.resize(places.count());
-        for (std::size_t i = 0; i < calls.size(); ++i) {
-            const inlined_call& call = calls[i];
-            if (call.parent != around) continue;
-            const std::size_t at = places.find(call.call_line, call.call_column);
-            if (at == places.count() || lines.path_of(call.call_file, texts_) != file) continue;
-            made[at].add(types.made_by(call.entry, own));
-        }
-        const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
-        nearby.any_code_of(
-            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
-                folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
-                    const bool is_there = calls.innermost_at(behind - 1) == around;
-                    if (is_there) made[at].add(types.made_by(entry, own));
-                });
-                return false;
-            });
-        for (const made_type& each : made) {
-            if (each.is_certain && !each.type.empty()) return each.type;
-        }
-        return {};
-    }
-
-    // The lines near the call in a frame that resolve() made for this address; `outer` frames of it
-    // are further out. Rare code is moved away: what was inlined there counts where it begins.
-    lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
-                               std::size_t outer) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return {};
-        const inlined_calls& calls = *function.calls;
-        std::size_t call = calls.innermost_at(linked_address);
-        std::size_t count = 0;
-        for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
-        std::size_t inner = 0;
-        for (; count > outer; --count) {
-            inner = call;
-            call = calls[call - 1].parent;
-        }
-        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
-        lines_near_call here = nearby.around(call, frame);
-        if (inner == 0 || frame.is_nearby) return here;
-        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
-        return nearby_lines{lines_of(*unit), texts_, calls, *function.range, begin}.or_else(
-            here, call, frame);
-    }
-
-    // Whether the function around a call has, for a place in the source, code that calls the same.
-    bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return true;
-        const folded_functions& code = folded();
-        const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
-        const line_and_column place{static_cast<std::uint32_t>(line),
-                                    static_cast<std::uint32_t>(column)};
-        return nearby.any_code_of(file, {&place, 1},
-                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-                                      return code.calls_the_same(begin, end, linked_address + 1);
-                                  });
-    }
-
-    // Null if the file cannot be read. Valid until release().
-    ALLOCSCOPE_INLINE folded_functions* code() { return is_readable() ? &folded() : nullptr; }
-    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
-
-    // If the call before a return address means another function than the one at `callee`, sets
-    // `frame` to the meant function, at the place of its declaration, and returns true. The frame
-    // gets is_nearby if the declaration is in another unit.
-    bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
-        if (!is_readable()) return false;
-        const std::uint64_t entry = folded().meant_by(return_address, callee);
-        if (entry == 0) return false;
-        const entry_name name = names_->of(entry);
-        frame.function = name.function;
-        frame.linkage_name = name.linkage;
-        frame.built_ns = identity_.changed_ns;
-        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
-        frame.is_nearby = true;
-        if (unit == nullptr) return true;
-        const entry_name kept = names_->of(folded_->function_of(callee));
-        frame.is_nearby = kept.line == 0 || units_->unit_of_entry(kept.unit) != unit;
-        frame.file = lines_of(*unit).path_of(name.file, texts_);
-        frame.line = as_line(name.line);
-        return true;
-    }
-
-    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
-        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
-    }
-
-    // The demangled function that holds the address, from the symbol table alone; "" none.
-    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
-        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
     // The build id of the file; unknown if the file cannot be read.
@@ -24224,7 +24119,8 @@ public:
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
-        folded_ = nullptr;
+        functions_ = nullptr;
+        exits_ = nullptr;
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
@@ -24235,9 +24131,10 @@ public:
 
     std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
 
-private:
-    static constexpr std::size_t most_inlined = 256;
-    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
+    // Null if the file cannot be read. Valid until release(), as all that follows.
+    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
+
+    // All that follows may be called only if is_readable() was true.
 
     struct described_function {
         const address_range* range = nullptr;  // with its entry
@@ -24251,6 +24148,103 @@ private:
         text linkage;   // without a version
         bool is_kept = false;
     };
+
+    const module_symbols& symbols() {
+        if (symbols_ == nullptr) {
+            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
+        }
+        return *symbols_;
+    }
+
+    debug_units& units() {
+        if (units_ == nullptr) package_ = {object_, debug_};
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
+        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
+        return *units_;
+    }
+
+    entry_names& names() {
+        units();
+        return *names_;
+    }
+
+    module_functions& functions() {
+        if (functions_ == nullptr) {
+            functions_ = memory_.make<module_functions>(units(), names(), *object_);
+        }
+        return *functions_;
+    }
+
+    function_exits& exits() {
+        if (exits_ == nullptr) exits_ = memory_.make<function_exits>(functions());
+        return *exits_;
+    }
+
+    // One line program may serve several units.
+    const line_table& lines_of(const debug_unit& unit) {
+        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
+        line_table*& known = lines_[program];
+        if (known == nullptr) {
+            known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                   : memory_.make<line_table>();
+        }
+        return *known;
+    }
+
+    described_unit describe(debug_unit& unit) {
+        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
+        split_unit*& known = splits_[unit.header.first_entry];
+        if (known == nullptr) {
+            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        }
+        return known->describe();
+    }
+
+    // The function of the unit that holds the address, as the debug information has it; null
+    // pointers: it has none.
+    described_function function_in(debug_unit* unit, std::uint64_t address) {
+        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(address);
+        if (range == nullptr) return {};
+        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+                described.units, described.names};
+    }
+
+    // The types and namespaces that a unit describes, or the one that was split off from it.
+    const type_names& types_of(const debug_unit& unit, const described_unit& described) {
+        type_names*& known = types_[unit.header.first_entry];
+        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
+        return *known;
+    }
+
+    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
+    symbol_name name_of(const char* symbol) {
+        if (symbol == nullptr) return {};
+        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
+        const text whole = symbol;
+        symbol_name name;
+        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+        name.readable = demangled(memory_, name.linkage.data());
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    // The same with texts that stay valid.
+    symbol_name kept_name_of(const char* symbol) {
+        symbol_name name = name_of(symbol);
+        if (symbol == nullptr || name.is_kept) return name;
+        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    ALLOCSCOPE_INLINE std::uint64_t changed_ns() const { return identity_.changed_ns; }
+    ALLOCSCOPE_INLINE kept_texts& texts() { return texts_; }
+    ALLOCSCOPE_INLINE arena& memory() { return memory_; }
+
+private:
+    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
 
     // A file that was replaced between two readings is not believed either.
     void open() {
@@ -24289,56 +24283,235 @@ private:
         return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
     }
 
-    folded_functions& folded() {
-        debug_units& all = units();
-        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
-        return *folded_;
-    }
+    kept_texts& texts_;
+    const char* path_ = nullptr;  // null: file_ is the file
+    detail::byte_view file_;
+    expected_file expected_;
+    detail::file_identity identity_;  // of the file when it was first opened
+    bool was_open_ = false;
+    bool is_trusted_ = false;
+    arena memory_;
+    // Null until they are needed, and after release(). They lie in memory_.
+    object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
+    module_symbols* symbols_ = nullptr;
+    debug_units* units_ = nullptr;
+    entry_names* names_ = nullptr;
+    module_functions* functions_ = nullptr;
+    function_exits* exits_ = nullptr;
+    table<const void*, symbol_name> symbol_names_;  // by the address of the name
+    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
+    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
+    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
+    package_place package_;
+};
 
-    const module_symbols& symbols() {
-        if (symbols_ == nullptr) {
-            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
+
+// debug_object.hpp - everything that one program or library file says about its addresses.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class debug_object : private object_contents {
+public:
+    using object_contents::build_id;
+    using object_contents::bytes_in_memory;
+    using object_contents::exits;
+    using object_contents::file;
+    using object_contents::functions;
+    using object_contents::is_readable;
+    using object_contents::object_contents;
+    using object_contents::release;
+
+    // Adds symbol and frames to `location`. The frames lie in `memory`; if it is null, beside the
+    // texts.
+    void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
+        location.frames = list<code_frame>{memory != nullptr ? *memory : texts().memory()};
+        if (!is_readable()) return;
+        const found_symbol found = symbols().function_at(linked_address);
+        const symbol_name name = kept_name_of(found.name);
+        location.symbol = name.readable;
+        location.symbol_offset = found.offset;
+        add_frames(linked_address, location, name);
+        if (location.frames.empty() && !name.linkage.empty()) {
+            code_frame frame;
+            frame.function = name.readable;
+            frame.linkage_name = name.linkage;
+            add_frame(location, frame);
         }
-        return *symbols_;
+        for (code_frame& each : location.frames) each.built_ns = changed_ns();
     }
 
-    debug_units& units() {
-        if (units_ == nullptr) package_ = {object_, debug_};
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
-        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
-        return *units_;
+    // The address at which a function of the symbol table begins; 0 if it is not there.
+    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
     }
 
-    // One line program may serve several units.
-    const line_table& lines_of(const debug_unit& unit) {
-        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table*& known = lines_[program];
-        if (known == nullptr) {
-            known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
-                                   : memory_.make<line_table>();
+    // The types and namespaces that the unit of the address describes; null: nothing is known.
+    const type_names* types_at(std::uint64_t linked_address) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return nullptr;
+        described_unit described = describe(*unit);
+        if (described.unit == nullptr) return nullptr;
+        // With -flto, the unit of the code is not the unit of the source, and a function of one
+        // source may be inlined in one of another.
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range != nullptr && described.units == &units()) {
+            debug_unit* declared = units().unit_of_entry(described.names->of(range->value).unit);
+            if (declared != described.unit) {
+                const inlined_calls& calls =
+                    described.inlined_in(memory(), range->value, texts().scratch());
+                std::uint64_t entry = range->value;
+                std::size_t inner = calls.innermost_at(linked_address);
+                for (; inner != 0; inner = calls[inner - 1].parent) {
+                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                        continue;  // it may be described in any unit
+                    }
+                    entry = calls[inner - 1].entry;
+                    break;
+                }
+                declared = units().unit_of_entry(described.names->of(entry).unit);
+            }
+            const bool is_whole = declared != nullptr && !declared->is_partial;
+            if (is_whole) described.unit = unit = declared;
         }
-        return *known;
+        return &types_of(*unit, described);
     }
 
-    described_unit describe(debug_unit& unit) {
-        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
-        split_unit*& known = splits_[unit.header.first_entry];
-        if (known == nullptr) {
-            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+    // The meaning of a name in the function at an address. `function` is the name of the function
+    // in a frame. "" if the meaning is not certain.
+    text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
+                    arena& memory) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function found = function_in(unit, linked_address);
+        if (found.range == nullptr) return {};
+        const std::size_t inlined = inlined_as(found, linked_address, function);
+        const std::uint64_t entry =
+            inlined != 0 ? (*found.calls)[inlined - 1].entry : found.range->value;
+        return entry_types{memory, *found.units, *found.names}.of_name(entry, name, wanted);
+    }
+
+    // What is made at the first of these places that tells it, in the function of a frame of this
+    // address: the only type that a constructor or function named `own` makes which is called or
+    // inlined there. "" if no place tells it.
+    text made_at(std::uint64_t linked_address, text function, text file,
+                 const source_places& places, text own, arena& memory) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function found = function_in(unit, linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
+        const std::size_t around = inlined_as(found, linked_address, function);
+        const line_table& lines = lines_of(*unit);
+        entry_types types{memory, *found.units, *found.names};
+        list<made_type> made{memory};
+        made.resize(places.count());
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const inlined_call& call = calls[i];
+            if (call.parent != around) continue;
+            const std::size_t at = places.find(call.call_line, call.call_column);
+            if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
+            made[at].add(types.made_by(call.entry, own));
         }
-        return known->describe();
+        const nearby_lines nearby{lines, texts(), calls, *found.range, linked_address};
+        nearby.any_code_of(
+            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+                each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                    const bool is_there = calls.innermost_at(behind - 1) == around;
+                    if (is_there) made[at].add(types.made_by(entry, own));
+                });
+                return false;
+            });
+        for (const made_type& each : made) {
+            if (each.is_certain && !each.type.empty()) return each.type;
+        }
+        return {};
     }
 
-    // The function of the unit that holds the address, as the debug information has it; null
-    // pointers: it has none.
-    described_function function_in(debug_unit* unit, std::uint64_t address) {
-        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
-        if (described.unit == nullptr) return {};
-        const address_range* range = described.unit->functions.find(address);
-        if (range == nullptr) return {};
-        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
-                described.units, described.names};
+    // The lines near the call in a frame that resolve() made for this address; `outer` frames of it
+    // are further out. Rare code is moved away: what was inlined there counts where it begins.
+    lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
+                               std::size_t outer) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function function = function_in(unit, linked_address);
+        if (function.range == nullptr) return {};
+        const inlined_calls& calls = *function.calls;
+        std::size_t call = calls.innermost_at(linked_address);
+        std::size_t count = 0;
+        for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
+        std::size_t inner = 0;
+        for (; count > outer; --count) {
+            inner = call;
+            call = calls[call - 1].parent;
+        }
+        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
+        lines_near_call here = nearby.around(call, frame);
+        if (inner == 0 || frame.is_nearby) return here;
+        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
+        return nearby_lines{lines_of(*unit), texts(), calls, *function.range, begin}.or_else(
+            here, call, frame);
     }
+
+    // Whether the function around a call has, for a place in the source, code that calls the same.
+    bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        const described_function function = function_in(unit, linked_address);
+        if (function.range == nullptr) return true;
+        const machine_code& code = functions().code();
+        const inlined_calls& calls = *function.calls;
+        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
+        const line_and_column place{static_cast<std::uint32_t>(line),
+                                    static_cast<std::uint32_t>(column)};
+        return nearby.any_code_of(file, {&place, 1},
+                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+                                      return code.calls_the_same(begin, end, linked_address + 1);
+                                  });
+    }
+
+    // If the call before a return address means another function than the one at `callee`, sets
+    // `frame` to the meant function, at the place of its declaration, and returns true. The frame
+    // gets is_nearby if the declaration is in another unit.
+    bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
+        if (!is_readable()) return false;
+        const std::uint64_t entry = folded_meaning(functions(), return_address, callee);
+        if (entry == 0) return false;
+        const entry_name name = names().of(entry);
+        frame.function = name.function;
+        frame.linkage_name = name.linkage;
+        frame.built_ns = changed_ns();
+        const debug_unit* unit = name.line != 0 ? units().unit_of_entry(name.unit) : nullptr;
+        frame.is_nearby = true;
+        if (unit == nullptr) return true;
+        const entry_name kept = names().of(functions().entry_at(callee));
+        frame.is_nearby = kept.line == 0 || units().unit_of_entry(kept.unit) != unit;
+        frame.file = lines_of(*unit).path_of(name.file, texts());
+        frame.line = as_line(name.line);
+        return true;
+    }
+
+    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return {};
+        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
+    }
+
+    // The demangled function that holds the address, from the symbol table alone; "" none.
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return {};
+        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
+    }
+
+private:
+    static constexpr std::size_t most_inlined = 256;
 
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
@@ -24351,34 +24524,13 @@ private:
         return i;
     }
 
-    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
-    symbol_name name_of(const char* symbol) {
-        if (symbol == nullptr) return {};
-        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
-        const text whole = symbol;
-        symbol_name name;
-        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
-        name.readable = demangled(memory_, name.linkage.data());
-        symbol_names_[symbol] = name;
-        return name;
-    }
-
-    // The same with texts that stay valid.
-    symbol_name kept_name_of(const char* symbol) {
-        symbol_name name = name_of(symbol);
-        if (symbol == nullptr || name.is_kept) return name;
-        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
-        symbol_names_[symbol] = name;
-        return name;
-    }
-
     static void add_frame(code_location& location, const code_frame& frame) {
         if (location.frames.empty()) location.frames.reserve(1);
         location.frames.push_back(frame);
     }
 
     void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
-        frame.file = lines.path_of(row.file, texts_);
+        frame.file = lines.path_of(row.file, texts());
         frame.line = as_line(row.line);
         frame.column = as_line(row.column);
     }
@@ -24406,7 +24558,7 @@ private:
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        const nearby_lines nearby{lines, texts(), calls, *function.range, address};
         if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
@@ -24446,7 +24598,7 @@ private:
                 --left_out;
             }
             frame = code_frame{};
-            frame.file = source.lines.path_of(call.call_file, texts_);
+            frame.file = source.lines.path_of(call.call_file, texts());
             frame.line = as_line(call.call_line);
             frame.column = as_line(call.call_column);
         }
@@ -24497,9 +24649,9 @@ private:
         if (name.line == 0) return {};
         // A split unit has no lines of its own.
         const debug_unit* unit =
-            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
+            &source.names == &names() ? units().unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
-        return lines.path_of(name.file, texts_);
+        return lines.path_of(name.file, texts());
     }
 
     // The symbol table's name is preferred, because it is always complete. The debug information
@@ -24523,28 +24675,6 @@ private:
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }
-
-    kept_texts& texts_;
-    const char* path_ = nullptr;  // null: file_ is the file
-    detail::byte_view file_;
-    expected_file expected_;
-    detail::file_identity identity_;  // of the file when it was first opened
-    bool was_open_ = false;
-    bool is_trusted_ = false;
-    arena memory_;
-    // Null until they are needed, and after release(). They lie in memory_.
-    object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
-    module_symbols* symbols_ = nullptr;
-    debug_units* units_ = nullptr;
-    entry_names* names_ = nullptr;
-    folded_functions* folded_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by the address of the name
-    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
-    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
-    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
-    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
-    package_place package_;
 };
 
 }  // namespace symbolize
@@ -25058,14 +25188,13 @@ public:
                     const detail::met_module* home, list<jump_place>& found) {
         constexpr std::size_t most_jumps = 8;
         code_owner in = owner_of(return_address - 1, home);
-        folded_functions* code = in.object != nullptr ? in.object->code() : nullptr;
-        if (code == nullptr) return;
-        code_target at = code->called_by(return_address - in.base);
+        if (in.object == nullptr || !in.object->is_readable()) return;
+        code_target at = in.object->functions().code().called_by(return_address - in.base);
         if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
         // In libstdc++, operator new[] jumps to operator new.
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         while (at.address != 0) {
-            if (at.is_word || !code->begins_function(at.address)) {
+            if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
                 const auto follow_link = readers_of_rare_forms.follow_link;
                 if (follow_link == nullptr) break;
                 if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
@@ -25073,16 +25202,16 @@ public:
                 if (end == link_end::sought) return;
                 if (end == link_end::unknown) break;
                 in = owner_of(home->start, home);
-                code = in.object->code();
             }
+            module_functions& functions = in.object->functions();
             const bool is_sought =
-                inner == nullptr ? code->allocates_at(at.address) : begins_at(*inner, in, at);
+                inner == nullptr ? functions.allocates_at(at.address) : begins_at(*inner, in, at);
             if (is_sought) return;
             if (found.size() == most_jumps) break;
-            const folded_functions::exit_jump& exit = code->only_exit(at.address);
+            const function_exit& exit = in.object->exits().only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
-            if (inner == nullptr && code->allocates(exit.called)) return;
+            if (inner == nullptr && functions.allocates(exit.called)) return;
             at = exit.target;
         }
         found.clear();

@@ -19,7 +19,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/demangle.hpp>
-#include <allocscope/symbols/folded_functions.hpp>
+#include <allocscope/symbols/module_functions.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/symbolizer.hpp>

@@ -3,11 +3,10 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/symbolizer.hpp; by tests with the bytes of a file
 // Threads:  one
-// Memory:   the parts of the file that were read, in an arena of its own until release(); results
-//           are kept
+// Memory:   that of object_contents.hpp; results are kept
 //
-// Addresses are linked addresses: the run-time address minus the module's base. The debug sections
-// are read when the first address is resolved. If something cannot be read, answers say less.
+// Addresses are linked addresses: the run-time address minus the module's base. If something cannot
+// be read, answers say less.
 //
 //     debug_object object{texts, "/usr/bin/example"};
 //     code_location location;
@@ -16,29 +15,21 @@
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 
-#include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/binary/build_id.hpp>
-#include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/platform/file_reader.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/symbols/debug_file.hpp>
 #include <allocscope/symbols/debug_units.hpp>
-#include <allocscope/symbols/demangle.hpp>
 #include <allocscope/symbols/entry_names.hpp>
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/folded_functions.hpp>
 #include <allocscope/symbols/inline_lookup.hpp>
-#include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
-#include <allocscope/symbols/module_symbols.hpp>
+#include <allocscope/symbols/machine_code.hpp>
 #include <allocscope/symbols/nearby_lines.hpp>
-#include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/object_contents.hpp>
 #include <allocscope/symbols/split_unit.hpp>
 #include <allocscope/symbols/symbol_lookup.hpp>
 #include <allocscope/symbols/type_names.hpp>
@@ -50,35 +41,21 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What is known about the module to which the file should belong. All members keep their defaults
-// if there is no module.
-struct expected_file {
-    detail::build_id id;            // if there is one, the other members do not matter
-    std::uint64_t inode = 0;        // 0: not known
-    std::uint64_t fingerprint = 0;  // 0: there is none
-    const char* loader_path = "";   // goes into the fingerprint; must stay valid
-    bool is_known_by_id = false;    // the fingerprint was made from an id
-};
-
-class debug_object {
+class debug_object : private object_contents {
 public:
-    // If the file is not the expected one, it gives no answers. The path must stay valid.
-    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
-        : texts_(texts), path_(path), expected_(expected) {}
-    // The bytes must stay valid.
-    debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
-    debug_object(const debug_object&) = delete;
-    debug_object& operator=(const debug_object&) = delete;
-
-    bool is_readable() {
-        open();
-        return is_trusted_;
-    }
+    using object_contents::build_id;
+    using object_contents::bytes_in_memory;
+    using object_contents::exits;
+    using object_contents::file;
+    using object_contents::functions;
+    using object_contents::is_readable;
+    using object_contents::object_contents;
+    using object_contents::release;
 
     // Adds symbol and frames to `location`. The frames lie in `memory`; if it is null, beside the
     // texts.
     void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
-        location.frames = list<code_frame>{memory != nullptr ? *memory : texts_.memory()};
+        location.frames = list<code_frame>{memory != nullptr ? *memory : texts().memory()};
         if (!is_readable()) return;
         const found_symbol found = symbols().function_at(linked_address);
         const symbol_name name = kept_name_of(found.name);
@@ -91,7 +68,7 @@ public:
             frame.linkage_name = name.linkage;
             add_frame(location, frame);
         }
-        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
+        for (code_frame& each : location.frames) each.built_ns = changed_ns();
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
@@ -108,11 +85,11 @@ public:
         // With -flto, the unit of the code is not the unit of the source, and a function of one
         // source may be inlined in one of another.
         const address_range* range = described.unit->functions.find(linked_address);
-        if (range != nullptr && described.units == units_) {
-            debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+        if (range != nullptr && described.units == &units()) {
+            debug_unit* declared = units().unit_of_entry(described.names->of(range->value).unit);
             if (declared != described.unit) {
                 const inlined_calls& calls =
-                    described.inlined_in(memory_, range->value, texts_.scratch());
+                    described.inlined_in(memory(), range->value, texts().scratch());
                 std::uint64_t entry = range->value;
                 std::size_t inner = calls.innermost_at(linked_address);
                 for (; inner != 0; inner = calls[inner - 1].parent) {
@@ -122,14 +99,12 @@ public:
                     entry = calls[inner - 1].entry;
                     break;
                 }
-                declared = units_->unit_of_entry(described.names->of(entry).unit);
+                declared = units().unit_of_entry(described.names->of(entry).unit);
             }
             const bool is_whole = declared != nullptr && !declared->is_partial;
             if (is_whole) described.unit = unit = declared;
         }
-        type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
-        return known;
+        return &types_of(*unit, described);
     }
 
     // The meaning of a name in the function at an address. `function` is the name of the function
@@ -163,13 +138,13 @@ public:
             const inlined_call& call = calls[i];
             if (call.parent != around) continue;
             const std::size_t at = places.find(call.call_line, call.call_column);
-            if (at == places.count() || lines.path_of(call.call_file, texts_) != file) continue;
+            if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
             made[at].add(types.made_by(call.entry, own));
         }
-        const nearby_lines nearby{lines, texts_, calls, *found.range, linked_address};
+        const nearby_lines nearby{lines, texts(), calls, *found.range, linked_address};
         nearby.any_code_of(
             file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
-                folded().each_call(begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
+                each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
                     const bool is_there = calls.innermost_at(behind - 1) == around;
                     if (is_there) made[at].add(types.made_by(entry, own));
                 });
@@ -197,11 +172,11 @@ public:
             inner = call;
             call = calls[call - 1].parent;
         }
-        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
+        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
         lines_near_call here = nearby.around(call, frame);
         if (inner == 0 || frame.is_nearby) return here;
         const std::uint64_t begin = calls.begin_of(inner, function.range->low);
-        return nearby_lines{lines_of(*unit), texts_, calls, *function.range, begin}.or_else(
+        return nearby_lines{lines_of(*unit), texts(), calls, *function.range, begin}.or_else(
             here, call, frame);
     }
 
@@ -210,9 +185,9 @@ public:
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         const described_function function = function_in(unit, linked_address);
         if (function.range == nullptr) return true;
-        const folded_functions& code = folded();
+        const machine_code& code = functions().code();
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines_of(*unit), texts_, calls, *function.range, linked_address};
+        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
         return nearby.any_code_of(file, {&place, 1},
@@ -221,27 +196,23 @@ public:
                                   });
     }
 
-    // Null if the file cannot be read. Valid until release().
-    ALLOCSCOPE_INLINE folded_functions* code() { return is_readable() ? &folded() : nullptr; }
-    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
-
     // If the call before a return address means another function than the one at `callee`, sets
     // `frame` to the meant function, at the place of its declaration, and returns true. The frame
     // gets is_nearby if the declaration is in another unit.
     bool find_folded(std::uint64_t return_address, std::uint64_t callee, code_frame& frame) {
         if (!is_readable()) return false;
-        const std::uint64_t entry = folded().meant_by(return_address, callee);
+        const std::uint64_t entry = folded_meaning(functions(), return_address, callee);
         if (entry == 0) return false;
-        const entry_name name = names_->of(entry);
+        const entry_name name = names().of(entry);
         frame.function = name.function;
         frame.linkage_name = name.linkage;
-        frame.built_ns = identity_.changed_ns;
-        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        frame.built_ns = changed_ns();
+        const debug_unit* unit = name.line != 0 ? units().unit_of_entry(name.unit) : nullptr;
         frame.is_nearby = true;
         if (unit == nullptr) return true;
-        const entry_name kept = names_->of(folded_->function_of(callee));
-        frame.is_nearby = kept.line == 0 || units_->unit_of_entry(kept.unit) != unit;
-        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        const entry_name kept = names().of(functions().entry_at(callee));
+        frame.is_nearby = kept.line == 0 || units().unit_of_entry(kept.unit) != unit;
+        frame.file = lines_of(*unit).path_of(name.file, texts());
         frame.line = as_line(name.line);
         return true;
     }
@@ -258,133 +229,8 @@ public:
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
-    // The build id of the file; unknown if the file cannot be read.
-    ALLOCSCOPE_INLINE detail::build_id build_id() {
-        return is_readable() ? object_->id() : detail::build_id{};
-    }
-
-    // Frees the memory; the next question reads the file again.
-    void release() {
-        object_ = nullptr;
-        debug_ = nullptr;
-        symbols_ = nullptr;
-        units_ = nullptr;
-        names_ = nullptr;
-        folded_ = nullptr;
-        symbol_names_ = {};
-        lines_ = {};
-        inlined_ = {};
-        splits_ = {};
-        types_ = {};
-        memory_.release();
-    }
-
-    std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
-
 private:
     static constexpr std::size_t most_inlined = 256;
-    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
-
-    struct described_function {
-        const address_range* range = nullptr;  // with its entry
-        const inlined_calls* calls = nullptr;
-        debug_units* units = nullptr;
-        entry_names* names = nullptr;
-    };
-
-    struct symbol_name {
-        text readable;  // demangled
-        text linkage;   // without a version
-        bool is_kept = false;
-    };
-
-    // A file that was replaced between two readings is not believed either.
-    void open() {
-        if (object_ != nullptr) return;
-        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
-                                   : memory_.make<object_bytes>(memory_, path_);
-        debug_ = object_;
-        symbol_names_ = table<const void*, symbol_name>{memory_};
-        lines_ = table<std::uint64_t, line_table*>{memory_};
-        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
-        splits_ = table<std::uint64_t, split_unit*>{memory_};
-        types_ = table<std::uint64_t, type_names*>{memory_};
-        if (!was_open_) identity_ = object_->identity();
-        was_open_ = true;
-        is_trusted_ =
-            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
-        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
-        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
-        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
-        if (separate != nullptr) debug_ = separate;
-    }
-
-    // If the module has an id, a file without id does not belong to it.
-    bool is_expected() const {
-        const detail::build_id& id = object_->id();
-        if (expected_.id.known()) return id.equals(expected_.id);
-        if (expected_.is_known_by_id) {
-            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
-        }
-        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
-        if (expected_.fingerprint == 0) return true;
-        char page[detail::fingerprinted_bytes] = {};
-        const detail::file_reader file{path_};
-        if (!file.identity().equals(identity_)) return false;
-        file.read_at(0, page, sizeof page);
-        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
-    }
-
-    folded_functions& folded() {
-        debug_units& all = units();
-        if (folded_ == nullptr) folded_ = memory_.make<folded_functions>(all, *names_, *object_);
-        return *folded_;
-    }
-
-    const module_symbols& symbols() {
-        if (symbols_ == nullptr) {
-            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
-        }
-        return *symbols_;
-    }
-
-    debug_units& units() {
-        if (units_ == nullptr) package_ = {object_, debug_};
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
-        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
-        return *units_;
-    }
-
-    // One line program may serve several units.
-    const line_table& lines_of(const debug_unit& unit) {
-        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table*& known = lines_[program];
-        if (known == nullptr) {
-            known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
-                                   : memory_.make<line_table>();
-        }
-        return *known;
-    }
-
-    described_unit describe(debug_unit& unit) {
-        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
-        split_unit*& known = splits_[unit.header.first_entry];
-        if (known == nullptr) {
-            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
-        }
-        return known->describe();
-    }
-
-    // The function of the unit that holds the address, as the debug information has it; null
-    // pointers: it has none.
-    described_function function_in(debug_unit* unit, std::uint64_t address) {
-        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
-        if (described.unit == nullptr) return {};
-        const address_range* range = described.unit->functions.find(address);
-        if (range == nullptr) return {};
-        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
-                described.units, described.names};
-    }
 
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
@@ -397,34 +243,13 @@ private:
         return i;
     }
 
-    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
-    symbol_name name_of(const char* symbol) {
-        if (symbol == nullptr) return {};
-        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
-        const text whole = symbol;
-        symbol_name name;
-        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
-        name.readable = demangled(memory_, name.linkage.data());
-        symbol_names_[symbol] = name;
-        return name;
-    }
-
-    // The same with texts that stay valid.
-    symbol_name kept_name_of(const char* symbol) {
-        symbol_name name = name_of(symbol);
-        if (symbol == nullptr || name.is_kept) return name;
-        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
-        symbol_names_[symbol] = name;
-        return name;
-    }
-
     static void add_frame(code_location& location, const code_frame& frame) {
         if (location.frames.empty()) location.frames.reserve(1);
         location.frames.push_back(frame);
     }
 
     void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
-        frame.file = lines.path_of(row.file, texts_);
+        frame.file = lines.path_of(row.file, texts());
         frame.line = as_line(row.line);
         frame.column = as_line(row.column);
     }
@@ -452,7 +277,7 @@ private:
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines, texts_, calls, *function.range, address};
+        const nearby_lines nearby{lines, texts(), calls, *function.range, address};
         if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
@@ -492,7 +317,7 @@ private:
                 --left_out;
             }
             frame = code_frame{};
-            frame.file = source.lines.path_of(call.call_file, texts_);
+            frame.file = source.lines.path_of(call.call_file, texts());
             frame.line = as_line(call.call_line);
             frame.column = as_line(call.call_column);
         }
@@ -543,9 +368,9 @@ private:
         if (name.line == 0) return {};
         // A split unit has no lines of its own.
         const debug_unit* unit =
-            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
+            &source.names == &names() ? units().unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
-        return lines.path_of(name.file, texts_);
+        return lines.path_of(name.file, texts());
     }
 
     // The symbol table's name is preferred, because it is always complete. The debug information
@@ -569,28 +394,6 @@ private:
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }
-
-    kept_texts& texts_;
-    const char* path_ = nullptr;  // null: file_ is the file
-    detail::byte_view file_;
-    expected_file expected_;
-    detail::file_identity identity_;  // of the file when it was first opened
-    bool was_open_ = false;
-    bool is_trusted_ = false;
-    arena memory_;
-    // Null until they are needed, and after release(). They lie in memory_.
-    object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
-    module_symbols* symbols_ = nullptr;
-    debug_units* units_ = nullptr;
-    entry_names* names_ = nullptr;
-    folded_functions* folded_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by the address of the name
-    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
-    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
-    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
-    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
-    package_place package_;
 };
 
 }  // namespace symbolize

@@ -28,8 +28,9 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/entry_types.hpp>
-#include <allocscope/symbols/folded_functions.hpp>
+#include <allocscope/symbols/function_exits.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/module_functions.hpp>
 #include <allocscope/symbols/module_list.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/type_names.hpp>
@@ -148,14 +149,13 @@ public:
                     const detail::met_module* home, list<jump_place>& found) {
         constexpr std::size_t most_jumps = 8;
         code_owner in = owner_of(return_address - 1, home);
-        folded_functions* code = in.object != nullptr ? in.object->code() : nullptr;
-        if (code == nullptr) return;
-        code_target at = code->called_by(return_address - in.base);
+        if (in.object == nullptr || !in.object->is_readable()) return;
+        code_target at = in.object->functions().code().called_by(return_address - in.base);
         if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
         // In libstdc++, operator new[] jumps to operator new.
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         while (at.address != 0) {
-            if (at.is_word || !code->begins_function(at.address)) {
+            if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
                 const auto follow_link = readers_of_rare_forms.follow_link;
                 if (follow_link == nullptr) break;
                 if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
@@ -163,16 +163,16 @@ public:
                 if (end == link_end::sought) return;
                 if (end == link_end::unknown) break;
                 in = owner_of(home->start, home);
-                code = in.object->code();
             }
+            module_functions& functions = in.object->functions();
             const bool is_sought =
-                inner == nullptr ? code->allocates_at(at.address) : begins_at(*inner, in, at);
+                inner == nullptr ? functions.allocates_at(at.address) : begins_at(*inner, in, at);
             if (is_sought) return;
             if (found.size() == most_jumps) break;
-            const folded_functions::exit_jump& exit = code->only_exit(at.address);
+            const function_exit& exit = in.object->exits().only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
-            if (inner == nullptr && code->allocates(exit.called)) return;
+            if (inner == nullptr && functions.allocates(exit.called)) return;
             at = exit.target;
         }
         found.clear();

@@ -1,0 +1,123 @@
+// function_exits.hpp - the jump by which a function left that ended with a call.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp and symbolizer.hpp
+// Threads:  one
+// Memory:   48 bytes for each function that was asked about
+//
+// A function whose last act is a call may jump instead, and is not on a stack then:
+//
+//     a* make_c() { log(); return make_a(); }    make_c:  call log; jmp make_a
+//     d* make_d() { return new d; }              make_d:  jmp operator new
+//
+// If the machine code calls make_c, and the stack shows make_a, make_c was there, provided that no
+// other jump leads out of it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+#define ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/symbols/address_ranges.hpp>
+#include <allocscope/symbols/call_sites.hpp>
+#include <allocscope/symbols/machine_code.hpp>
+#include <allocscope/symbols/module_functions.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where a function leaves by a jump.
+struct function_exit {
+    std::uint64_t behind = 0;  // 0: nowhere, or at several places
+    code_target target;
+    std::uint64_t called = 0;  // the entry of the function that is meant
+};
+
+class function_exits {
+public:
+    explicit function_exits(module_functions& functions)
+        : functions_(functions), code_(functions.code()), exits_(functions.memory()) {}
+
+    // The only jump by which the function that begins at an address may leave.
+    const function_exit& only_exit(std::uint64_t begin) {
+        function_exit*& known = exits_[begin];
+        if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
+        return *known;
+    }
+
+private:
+    static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
+    static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
+
+    // clang does not describe the jumps to functions that the source does not declare. So the code
+    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    function_exit find_exit(std::uint64_t begin) {
+        const module_functions::function from = functions_.at(begin);
+        if (!from.begins_at(begin)) return {};
+        const call_sites& sites = functions_.sites_of(from);
+        function_exit found = described_exit(sites.only_jump());
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && code_.may_jump_anywhere(at)) return {};
+                const code_target targets[] = {{code_.long_jump_before(at), false},
+                                               {code_.short_jump_before(at), false},
+                                               {code_.jump_word_before(at), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target, target.is_word ? 0 : functions_.entry_at(target.address)};
+                }
+            }
+        }
+        return found;
+    }
+
+    // Whether what may be a jump in a part of a function leads to another function.
+    bool leads_out(const code_target& target, const address_range& part, bool is_long) const {
+        if (target.is_word) return true;
+        if (target.address >= part.low && target.address < part.high) return false;
+        const module_functions::function to = functions_.at(target.address);
+        // Compilers do not know how close a stub will be.
+        if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
+        return to.range->low == target.address && to.range->value != part.value;
+    }
+
+    // What clang has described seems to be a long jump, whatever it is.
+    function_exit described_exit(const call_sites::site& told) const {
+        constexpr std::uint64_t more = long_bytes - short_bytes;
+        if (told.behind == 0) return {};
+        std::uint64_t target = code_.long_jump_before(told.behind);
+        if (target != 0) return {told.behind, {target, false}, told.called};
+        target = code_.short_jump_before(told.behind);
+        if (target != 0) return {told.behind, {target, false}, told.called};
+        target = code_.short_jump_before(told.behind - more);
+        if (target != 0) return {told.behind - more, {target, false}, told.called};
+        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
+            target = code_.jump_word_before(at);
+            if (target != 0) return {at, {target, true}, told.called};
+        }
+        return {};
+    }
+
+    module_functions& functions_;
+    const machine_code& code_;
+    table<std::uint64_t, function_exit*> exits_;  // by where the function begins
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP

@@ -1,0 +1,117 @@
+// module_functions.hpp - the functions of a module, with the calls that are described in each.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp, folded_functions.hpp, function_exits.hpp and
+//           symbolizer.hpp
+// Threads:  one
+// Memory:   16 bytes for each direct call of a function that was asked about
+//
+// Addresses are linked addresses. A function is known by the offset of its entry in the debug
+// information.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/address_ranges.hpp>
+#include <allocscope/symbols/call_sites.hpp>
+#include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/entry_names.hpp>
+#include <allocscope/symbols/machine_code.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a demangled name is that of operator new, or of one of malloc's family.
+inline bool is_allocating(text name) noexcept {
+    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                           "aligned_alloc", "memalign", "strdup",  "strndup"};
+    for (const text each : others) {
+        if (name == each) return true;
+    }
+    return name.starts_with("operator new");
+}
+
+class module_functions {
+public:
+    module_functions(debug_units& units, entry_names& names, const object_bytes& object)
+        : code_(units.memory(), object), units_(units), names_(names), sites_(units.memory()) {}
+
+    struct function {
+        const debug_unit* unit = nullptr;
+        const address_range* range = nullptr;  // null: the address is in no function that is known
+
+        ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
+            return range != nullptr && range->low == address;
+        }
+    };
+
+    // Functions that another file describes are not known here.
+    function at(std::uint64_t address) const {
+        const debug_unit* unit = units_.unit_at(address);
+        if (unit == nullptr || *unit->split_name != '\0') return {};
+        return {unit, unit->functions.find(address)};
+    }
+
+    // The entry of the function whose code is at an address; 0: not known.
+    std::uint64_t entry_at(std::uint64_t address) const {
+        const function found = at(address);
+        return found.range != nullptr ? found.range->value : 0;
+    }
+
+    // The same for the function that begins at an address.
+    std::uint64_t entry_of(std::uint64_t begin) const {
+        const function found = at(begin);
+        return found.begins_at(begin) ? found.range->value : 0;
+    }
+
+    ALLOCSCOPE_INLINE entry_name name_of(std::uint64_t entry) const { return names_.of(entry); }
+    ALLOCSCOPE_INLINE bool may_be_alias(std::uint64_t entry) const {
+        return names_.may_be_alias(entry);
+    }
+
+    const call_sites& sites_of(const function& from) {
+        call_sites*& known = sites_[from.range->value];
+        if (known == nullptr) {
+            known = memory().make<call_sites>(units_, *from.unit, from.range->value);
+        }
+        return *known;
+    }
+
+    // Whether the function with this entry is operator new, or one of malloc's family.
+    bool allocates(std::uint64_t entry) const {
+        return entry != 0 && is_allocating(name_of(entry).function);
+    }
+
+    // The same for the function that begins at an address.
+    bool allocates_at(std::uint64_t address) {
+        if (address == allocating_) return true;
+        if (!allocates(entry_of(address))) return false;
+        allocating_ = address;
+        return true;
+    }
+
+    ALLOCSCOPE_INLINE const machine_code& code() const { return code_; }
+    ALLOCSCOPE_INLINE arena& memory() const { return units_.memory(); }
+
+private:
+    machine_code code_;
+    debug_units& units_;
+    entry_names& names_;
+    table<std::uint64_t, call_sites*> sites_;  // by the function's entry
+    std::uint64_t allocating_ = 0;             // the operator new that was called last
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP

@@ -1,0 +1,275 @@
+// object_contents.hpp - what was read of one program or library file, and of its debug information.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp
+// Threads:  one
+// Memory:   the parts of the file that were read, in an arena of its own until release()
+//
+// Each part is read when it is asked for first. If something cannot be read, it is as if it were
+// not there. Addresses are linked addresses: the run-time address minus the module's base.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/binary/build_id.hpp>
+#include <allocscope/binary/module_fingerprint.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/platform/file_reader.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/debug_file.hpp>
+#include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/demangle.hpp>
+#include <allocscope/symbols/entry_names.hpp>
+#include <allocscope/symbols/function_exits.hpp>
+#include <allocscope/symbols/inline_lookup.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/line_lookup.hpp>
+#include <allocscope/symbols/module_functions.hpp>
+#include <allocscope/symbols/module_symbols.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
+#include <allocscope/symbols/split_unit.hpp>
+#include <allocscope/symbols/type_names.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What is known about the module to which the file should belong. All members keep their defaults
+// if there is no module.
+struct expected_file {
+    detail::build_id id;            // if there is one, the other members do not matter
+    std::uint64_t inode = 0;        // 0: not known
+    std::uint64_t fingerprint = 0;  // 0: there is none
+    const char* loader_path = "";   // goes into the fingerprint; must stay valid
+    bool is_known_by_id = false;    // the fingerprint was made from an id
+};
+
+class object_contents {
+public:
+    // If the file is not the expected one, it gives no answers. The path must stay valid.
+    object_contents(kept_texts& texts, const char* path, const expected_file& expected = {})
+        : texts_(texts), path_(path), expected_(expected) {}
+    // The bytes must stay valid.
+    object_contents(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
+    object_contents(const object_contents&) = delete;
+    object_contents& operator=(const object_contents&) = delete;
+
+    bool is_readable() {
+        open();
+        return is_trusted_;
+    }
+
+    // The build id of the file; unknown if the file cannot be read.
+    ALLOCSCOPE_INLINE detail::build_id build_id() {
+        return is_readable() ? object_->id() : detail::build_id{};
+    }
+
+    // Frees the memory; the next question reads the file again.
+    void release() {
+        object_ = nullptr;
+        debug_ = nullptr;
+        symbols_ = nullptr;
+        units_ = nullptr;
+        names_ = nullptr;
+        functions_ = nullptr;
+        exits_ = nullptr;
+        symbol_names_ = {};
+        lines_ = {};
+        inlined_ = {};
+        splits_ = {};
+        types_ = {};
+        memory_.release();
+    }
+
+    std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
+
+    // Null if the file cannot be read. Valid until release(), as all that follows.
+    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
+
+    // All that follows may be called only if is_readable() was true.
+
+    struct described_function {
+        const address_range* range = nullptr;  // with its entry
+        const inlined_calls* calls = nullptr;
+        debug_units* units = nullptr;
+        entry_names* names = nullptr;
+    };
+
+    struct symbol_name {
+        text readable;  // demangled
+        text linkage;   // without a version
+        bool is_kept = false;
+    };
+
+    const module_symbols& symbols() {
+        if (symbols_ == nullptr) {
+            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
+        }
+        return *symbols_;
+    }
+
+    debug_units& units() {
+        if (units_ == nullptr) package_ = {object_, debug_};
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
+        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
+        return *units_;
+    }
+
+    entry_names& names() {
+        units();
+        return *names_;
+    }
+
+    module_functions& functions() {
+        if (functions_ == nullptr) {
+            functions_ = memory_.make<module_functions>(units(), names(), *object_);
+        }
+        return *functions_;
+    }
+
+    function_exits& exits() {
+        if (exits_ == nullptr) exits_ = memory_.make<function_exits>(functions());
+        return *exits_;
+    }
+
+    // One line program may serve several units.
+    const line_table& lines_of(const debug_unit& unit) {
+        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
+        line_table*& known = lines_[program];
+        if (known == nullptr) {
+            known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                   : memory_.make<line_table>();
+        }
+        return *known;
+    }
+
+    described_unit describe(debug_unit& unit) {
+        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
+        split_unit*& known = splits_[unit.header.first_entry];
+        if (known == nullptr) {
+            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        }
+        return known->describe();
+    }
+
+    // The function of the unit that holds the address, as the debug information has it; null
+    // pointers: it has none.
+    described_function function_in(debug_unit* unit, std::uint64_t address) {
+        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+        if (described.unit == nullptr) return {};
+        const address_range* range = described.unit->functions.find(address);
+        if (range == nullptr) return {};
+        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+                described.units, described.names};
+    }
+
+    // The types and namespaces that a unit describes, or the one that was split off from it.
+    const type_names& types_of(const debug_unit& unit, const described_unit& described) {
+        type_names*& known = types_[unit.header.first_entry];
+        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
+        return *known;
+    }
+
+    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
+    symbol_name name_of(const char* symbol) {
+        if (symbol == nullptr) return {};
+        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
+        const text whole = symbol;
+        symbol_name name;
+        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+        name.readable = demangled(memory_, name.linkage.data());
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    // The same with texts that stay valid.
+    symbol_name kept_name_of(const char* symbol) {
+        symbol_name name = name_of(symbol);
+        if (symbol == nullptr || name.is_kept) return name;
+        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    ALLOCSCOPE_INLINE std::uint64_t changed_ns() const { return identity_.changed_ns; }
+    ALLOCSCOPE_INLINE kept_texts& texts() { return texts_; }
+    ALLOCSCOPE_INLINE arena& memory() { return memory_; }
+
+private:
+    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
+
+    // A file that was replaced between two readings is not believed either.
+    void open() {
+        if (object_ != nullptr) return;
+        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
+                                   : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
+        symbol_names_ = table<const void*, symbol_name>{memory_};
+        lines_ = table<std::uint64_t, line_table*>{memory_};
+        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        splits_ = table<std::uint64_t, split_unit*>{memory_};
+        types_ = table<std::uint64_t, type_names*>{memory_};
+        if (!was_open_) identity_ = object_->identity();
+        was_open_ = true;
+        is_trusted_ =
+            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
+    }
+
+    // If the module has an id, a file without id does not belong to it.
+    bool is_expected() const {
+        const detail::build_id& id = object_->id();
+        if (expected_.id.known()) return id.equals(expected_.id);
+        if (expected_.is_known_by_id) {
+            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
+        }
+        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
+        if (expected_.fingerprint == 0) return true;
+        char page[detail::fingerprinted_bytes] = {};
+        const detail::file_reader file{path_};
+        if (!file.identity().equals(identity_)) return false;
+        file.read_at(0, page, sizeof page);
+        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
+    }
+
+    kept_texts& texts_;
+    const char* path_ = nullptr;  // null: file_ is the file
+    detail::byte_view file_;
+    expected_file expected_;
+    detail::file_identity identity_;  // of the file when it was first opened
+    bool was_open_ = false;
+    bool is_trusted_ = false;
+    arena memory_;
+    // Null until they are needed, and after release(). They lie in memory_.
+    object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
+    module_symbols* symbols_ = nullptr;
+    debug_units* units_ = nullptr;
+    entry_names* names_ = nullptr;
+    module_functions* functions_ = nullptr;
+    function_exits* exits_ = nullptr;
+    table<const void*, symbol_name> symbol_names_;  // by the address of the name
+    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
+    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
+    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
+    package_place package_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP

@@ -1,9 +1,8 @@
 // allocscope convert IN OUT
 #include "option_words.hpp"
+#include "report_formats.hpp"
 #include "show/show_request.hpp"
 #include "verbs.hpp"
-
-#include <allocscope/report.hpp>
 
 #include <cstdio>
 
@@ -20,7 +19,7 @@ int convert(const arguments& words) {
             "docs/formats.md says which viewer opens which.\n"
             "\n"
             "exit code: 0; 2 when IN could not be read or OUT not be written; stderr says why\n",
-            allocscope::detail::format_endings().c_str());
+            format_endings().c_str());
         return exit_fine;
     }
     struct nothing {};
@@ -32,12 +31,12 @@ int convert(const arguments& words) {
         error = wrong_number_of_files(files.size(), "convert IN.allocscope... OUT");
     }
     if (error.empty() && files.size() == 2) {
-        allocscope::convert_snapshot(files[0].c_str(), files[1].c_str(), error);
+        error = convert_snapshot(files[0], files[1]);
     } else if (error.empty()) {
         const std::string out = files.back();
         files.pop_back();
         shown_snapshot merged;
-        const auto* const format = allocscope::detail::format_of_path(out.c_str(), error);
+        const auto* const format = format_of_path(out, error);
         if (format != nullptr) error = load_merged(files, {}, merged);
         if (format != nullptr && error.empty()) {
             allocscope::detail::try_write(format->body, merged.of.rows, out.c_str(), error,

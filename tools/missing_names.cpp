@@ -1,6 +1,7 @@
 #include "missing_names.hpp"
 
 #include "decoders.hpp"
+#include "verbs.hpp"
 
 #include <allocscope/symbols/debug_file.hpp>
 #include <allocscope/symbols/debug_units.hpp>
@@ -49,14 +50,6 @@ bool lists(const std::string& list_path, const std::string& wanted) {
         if (without_usr(line) == wanted) return true;
     }
     return false;
-}
-
-// Names of files may contain any bytes.
-std::string printable(const std::string& name) {
-    arena memory;
-    allocscope::detail::text_out out{memory};
-    write_printable(out, name.c_str());
-    return {out.view().data(), out.size()};
 }
 
 // The Debian package that lists a path; "" if none does.

@@ -2,6 +2,7 @@
 
 #include "../counted.hpp"
 #include "../missing_names.hpp"
+#include "../report_formats.hpp"
 #include "../verbs.hpp"
 #include "adopted_recording.hpp"
 
@@ -165,7 +166,7 @@ void program_report::write() const {
         if (wanted_.is_summary) print_summary(printable(program_.name), rows);
         if (is_line) return;
         std::string error;
-        const auto* const text = allocscope::detail::format_named("text");
+        const auto* const text = format_named("text");
         const auto text_body = wanted_.is_by_bytes ? write_text_by_bytes : text->body;
         const auto body = wanted_.format == text ? text_body : wanted_.format->body;
         const bool is_written =

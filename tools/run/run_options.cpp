@@ -147,9 +147,9 @@ std::string read_output(const std::string& text, run_options& into) {
 }
 
 std::string read_format(const std::string& text, run_options& into) {
-    const report_format* named = allocscope::detail::format_named(text.c_str());
+    const report_format* named = format_named(text);
     if (named == nullptr) {
-        return "--format is \"" + text + "\"; it must be " + allocscope::detail::format_names();
+        return "--format is \"" + text + "\"; it must be " + format_names();
     }
     into.format = named;
     return {};
@@ -334,7 +334,8 @@ private:
     // Chooses the format by the ending of the path.
     std::string choose_format() {
         const std::string& path = into_.output;
-        const report_format* fitting = allocscope::detail::format_of_path(path.c_str());
+        std::string endings_there_are;
+        const report_format* fitting = format_of_path(path, endings_there_are);
         if (fitting != nullptr) {
             into_.format = fitting;
             return {};
@@ -345,7 +346,7 @@ private:
             dot != std::string::npos && (slash == std::string::npos || dot > slash);
         if (has_ending && path.find('%', dot) == std::string::npos) {
             return given("--output") + " is \"" + path + "\"; its ending must be " +
-                   allocscope::detail::format_endings() + ", or --format must say what to write";
+                   format_endings() + ", or --format must say what to write";
         }
         return {};
     }
@@ -367,7 +368,7 @@ private:
             return given(has_frames ? "--frames" : "--age-step") + " needs stacks; leave " +
                    given("--record") + " out";
         }
-        const bool is_table = into_.format == allocscope::detail::format_named("text");
+        const bool is_table = into_.format == format_named("text");
         if (source_of("--sort") == source::option && (!is_table || into_.is_summary)) {
             return "--sort needs the report as text; leave " +
                    std::string{is_table ? "--summary" : "it"} + " out";

@@ -2,24 +2,21 @@
 #ifndef ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP
 #define ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP
 
+#include "../report_formats.hpp"
 #include "../verbs.hpp"
 
 #include <allocscope/base/options.hpp>
-#include <allocscope/report.hpp>
 
 #include <string>
 #include <vector>
 
 namespace allocscope_tools {
 
-// One of allocscope::detail::file_formats.
-using report_format = allocscope::detail::file_format;
-
 struct run_options {
     allocscope::options record;
     bool follows_children = false;
     std::string output;  // "" means the text on stderr; %p, %n and %% as in run_help
-    const report_format* format = allocscope::detail::format_named("text");
+    const report_format* format = format_named("text");
     bool is_by_bytes = false;  // the rows of the text
     bool is_summary = false;
     bool explains_memory = false;

@@ -4,6 +4,8 @@
 # |-------------------------------|---------|-----------------------------------------------------|
 # | ALLOCSCOPE_TEST_GROUPS        | all     | which tests: names of folders in tests/, `lint`,    |
 # |                               |         | `examples`, `benchmarks`, or unit/<room>            |
+# | ALLOCSCOPE_PROCESS_TESTS_ABOUT | all    | only those of tests/process that say, for `stacks`, |
+# |                               |         | `// about: stacks`                                  |
 # | ALLOCSCOPE_SANITIZE           | (none)  | e.g. "address,undefined" or "thread"                |
 # | ALLOCSCOPE_SINGLE_INCLUDE     | OFF     | compile the tests against single_include/           |
 # | ALLOCSCOPE_OMIT_FRAME_POINTER | OFF     | build our programs as distributions did for years   |
@@ -15,9 +17,11 @@
 # | ALLOCSCOPE_BENCHMARK_OPTIONS  | (none)  | the same for benchmarks, where only crashes count   |
 # | ALLOCSCOPE_TEST_FILES_TOGETHER | 1      | how many files of unit tests are compiled at a time |
 # | ALLOCSCOPE_ROOMS_TOGETHER     | OFF     | one program of all unit tests above the malloc line |
+# |                               |         | and one source of the command                       |
 # | ALLOCSCOPE_LINKER             | (none)  | e.g. "lld", for our own programs                    |
 # | ALLOCSCOPE_SOAK               | OFF     | run every test for as long as it can be of use      |
 set(ALLOCSCOPE_TEST_GROUPS "all" CACHE STRING "Which tests to build")
+set(ALLOCSCOPE_PROCESS_TESTS_ABOUT "all" CACHE STRING "Which process tests to build")
 set(ALLOCSCOPE_SANITIZE "" CACHE STRING "Sanitizers for our own programs")
 set(ALLOCSCOPE_FLAVOUR "" CACHE STRING "Name of this build")
 set(ALLOCSCOPE_UNIT_TEST_OPTIONS "" CACHE STRING "Further flags for unit tests")

@@ -1,9 +1,10 @@
 # How a test becomes a program and a ctest entry. The rules for test authors are in HACKING.md.
 #
-# Four lines may stand in any test source, with words from cmake/sanitizers.cmake and ctest labels:
+# These lines may stand in any test source, with words from cmake/sanitizers.cmake and ctest labels:
 #     // not with: asan, tsan     (in such builds the file, or the whole process test, is left out)
 #     // labels: slow
 #     // hooks: malloc            (malloc and its family are replaced, too)
+#     // compiled: above the line (with the options of unit tests above the malloc line)
 #     // compiled: alone          (never in one file with others: cmake/test_files_together.cmake)
 
 # result = ON when one of the groups is asked for. `unit` also stands for every unit/<room>, and
@@ -61,6 +62,15 @@ function(allocscope_link_hooks target)
         target_link_libraries(${target} PRIVATE allocscope_test_malloc_hooks)
     elseif(NOT has_own_hooks)
         target_link_libraries(${target} PRIVATE allocscope_test_hooks)
+    endif()
+endfunction()
+
+# How a test is optimised does not matter if it is about what lies above the malloc line.
+function(allocscope_set_options target)
+    allocscope_any_line_matches(is_above_the_line "^// compiled: above the line" ${ARGN})
+    if(is_above_the_line)
+        target_compile_options(${target} PRIVATE
+            ${ALLOCSCOPE_UNIT_TEST_OPTIONS} ${ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS})
     endif()
 endfunction()
 
@@ -181,6 +191,7 @@ endfunction()
 function(allocscope_plain_program target test_name label source)
     add_executable(${target} "${source}")
     target_link_libraries(${target} PRIVATE allocscope_test_flags)
+    allocscope_set_options(${target} "${source}")
     allocscope_link_hooks(${target} "${source}")
     add_test(NAME "${test_name}" COMMAND ${target} ${ARGN})
     allocscope_set_test_properties("${test_name}" ${label} "${source}")
@@ -223,6 +234,7 @@ function(allocscope_process_test)
     add_executable(${target} ${sources})
     target_link_libraries(${target} PRIVATE allocscope_test_flags ${arg_LINK_LIBRARIES})
     target_compile_options(${target} PRIVATE ${arg_COMPILE_OPTIONS})
+    allocscope_set_options(${target} ${sources})
     target_compile_definitions(${target} PRIVATE "ALLOCSCOPE_PLUGIN_FOLDER=\"${folder}\"")
     if(arg_LINK_OPTIONS)
         target_link_options(${target} PRIVATE ${arg_LINK_OPTIONS})

@@ -1,6 +1,7 @@
 // All doors compile after headers that define common words as macros.
 // not with: asan, tsan
 // A sanitizer has a malloc of its own.
+// compiled: above the line
 #include "foreign_macros.h"
 
 #include <allocscope/allocscope.hpp>

@@ -1,4 +1,5 @@
 // A path may be text, a std::string or a std::filesystem::path, wherever a file is written or read.
+// compiled: above the line
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/report.hpp>

@@ -10,7 +10,7 @@ from toolchain import WARNINGS, bench, check_all, run  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = ["-g", "-fno-omit-frame-pointer", *WARNINGS]
 IS_SOAK = "ALLOCSCOPE_TEST_SOAK" in os.environ
-ROUNDS = 5000 if IS_SOAK else 400
+ROUNDS = 5000 if IS_SOAK else 200
 FORKS = 500
 # How the library is compiled and linked: each leaves other words and other relocations.
 LIBRARIES = {

@@ -2,9 +2,9 @@
 
 Compilers x language versions x the options that take language features away x standard libraries.
 Besides the two usual compilers these are the oldest and the newest ones that Debian 12 has, each
-where it is installed. One program of each standard library is also run. Of the language versions
-the oldest and the newest are tried, each with one of the standard libraries; the one between them,
-in which the presets clang and noframe build every program, and all pairs are tried in a soak.
+where it is installed. One program of each standard library is also run. The oldest compiler is
+tried with the oldest language version, the others with the newest, and the newest compiler with
+both; C++20, in which the preset clang builds every program, and all pairs are tried in a soak.
 """
 import itertools
 import os
@@ -192,11 +192,15 @@ def check_header_units(tools, compiler):
     run([*command, "-c", source, "-o", "/dev/null"], cwd=folder)
 
 
-def versions_with(libraries):
-    """Each language version with one standard library in turn; in a soak with each."""
+def versions_with(compiler, libraries):
+    """In a soak each language version with each standard library. Otherwise the newest compiler has
+    both versions, each with one of the libraries, and the others that which is furthest from it."""
     if IS_SOAK:
         return list(itertools.product(STANDARDS, libraries))
-    return list(zip(STANDARDS, itertools.cycle(reversed(libraries))))
+    if compiler == OTHER_COMPILERS[0]:
+        return [(STANDARDS[0], libraries[0])]
+    versions = STANDARDS if compiler == NEWEST else STANDARDS[-1:]
+    return list(zip(versions, itertools.cycle(reversed(libraries))))
 
 
 def main():
@@ -204,7 +208,7 @@ def main():
     cases = []
     for compiler in filter(shutil.which, OTHER_COMPILERS):
         libraries = [[]] + [flags for flags in [unpacked_libcxx(compiler)] if flags]
-        for standard, flags in versions_with(libraries):
+        for standard, flags in versions_with(compiler, libraries):
             cases.append((f"{compiler} {standard}{' with libc++' if flags else ''}",
                           lambda c=compiler, s=standard, f=flags: check_program(tools, c, s, f)))
         if compiler in WITH_MODULES:

@@ -21,7 +21,7 @@ using namespace allocscope_test;
 
 namespace {
 
-const int tuples = static_cast<int>(scaled(12048));
+const int tuples = static_cast<int>(scaled(6024, 12048));
 constexpr int untouched_errno = 77;
 const auto untouched_block = reinterpret_cast<void*>(std::uintptr_t{0x1234});
 

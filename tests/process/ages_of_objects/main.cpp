@@ -2,6 +2,7 @@
 // The objects of phase k are born between the marks k and k + 1, on all threads, from the same
 // places; each phase has its own number of objects. The test knows between which two moments each
 // mark was made, so it knows between which bounds each age must lie, however slow the machine is.
+// compiled: above the line
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/report.hpp>

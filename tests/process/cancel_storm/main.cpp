@@ -1,5 +1,6 @@
 // Danger: a thread that is cancelled inside the library leaves a lock held or its slot taken, or
 // the forced unwinding meets a noexcept and ends the process.
+// about: stacks
 
 #include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"

@@ -1,5 +1,6 @@
 // Danger: a window that is left by an exception, or by the cancellation of its thread, stays open,
 // or the objects that unwinding frees are not seen to die.
+// about: stacks
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

@@ -1,6 +1,7 @@
 // Allocations made while a function-local static is initialised are told from all others, whatever
 // stands around them in the same function.
 // not with: tsan (its code stands between a call and the question after it)
+// about: stacks
 
 #include <allocscope/unwind/first_use.hpp>
 

@@ -2,6 +2,7 @@
 // row of the one that was kept, with its type. A function that is called by another name is none of
 // these.
 // not with: tsan (it sees nothing where there is one thread)
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

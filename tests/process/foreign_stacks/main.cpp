@@ -1,6 +1,7 @@
 // Danger: coroutines and signal handlers run on stacks that are not the thread's own, and that may
 // be unmapped later; unwinding must neither leave such a stack nor look at it again.
 // not with: tsan (it takes every handler that allocates for an error)
+// about: stacks
 
 #include "../../support/accounting.hpp"
 #include "../../support/stack_tree.hpp"

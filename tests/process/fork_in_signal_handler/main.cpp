@@ -1,6 +1,7 @@
 // Danger: a signal handler calls fork() while the thread that it interrupted has our locks, or
 // waits for one. fork() must return; parent and child go on; nobody else is kept waiting.
 // not with: asan, tsan (their allocators do not hold their locks across a fork: the child hangs)
+// about: stacks
 
 #include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"

@@ -5,6 +5,7 @@
 //
 // What the child reads is whole, or the report says that an event was torn.
 // not with: asan, tsan (their allocators take thousands of steps for each call)
+// about: stacks
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

@@ -1,6 +1,7 @@
 // Danger: code compiled without frame pointers keeps anything in rbp; a walk that trusts it reads
 // where nothing is mapped, or runs in circles. operator new is called with random and chosen values
 // of rbp, and on a stack between two pages that nobody may touch.
+// about: stacks
 
 #include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"

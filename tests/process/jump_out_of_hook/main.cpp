@@ -1,6 +1,7 @@
 // Danger: a handler that interrupted the hook jumps away and never comes back: a guard stays set
 // and the thread is blind from then on, or a lock stays held and the next window waits for ever.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
+// about: stacks
 
 // First: a header of clang declares what the next one defines.
 #include <allocscope/state/process_state.hpp>

@@ -1,6 +1,7 @@
 // Danger: threads allocate in callbacks of dl_iterate_phdr, with the loader's lock, while others
 // open windows and look at them. Whoever waits for that lock with one of ours, and for ours with
 // that one, waits for ever.
+// about: stacks
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"

@@ -2,6 +2,7 @@
 // all of them can be recorded, because a window needs few.
 //
 // not with: asan, tsan (they need mappings of their own)
+// about: stacks
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

@@ -4,6 +4,7 @@
 //
 // The plugins are one code with two names. Each part is run with and without build ids, and with
 // and without a report while the plugin is loaded.
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

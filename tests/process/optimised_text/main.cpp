@@ -1,5 +1,6 @@
 // Danger: an optimiser that drops the copy of a number's digits, so that a report shows what was on
 // the stack. clang 14 did at -O2, where the digits are written from the back in the same function.
+// about: stacks
 
 #include <allocscope/base/fixed_text.hpp>
 

@@ -2,6 +2,7 @@
 // function that promises an error throws, ends the process, or leaves half a file. One call after
 // another is refused.
 // not with: tsan (it sees nothing where there is one thread)
+// compiled: above the line
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

@@ -1,6 +1,7 @@
 // Danger: a signal handler that allocates interrupts the hook: it finds half-written tables, waits
 // for a lock of its own thread, or its objects are lost.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
+// about: stacks
 
 // First: a header of clang declares what the next one defines.
 #include <allocscope/state/process_state.hpp>

@@ -1,5 +1,6 @@
 // Danger: the hook needs more stack than a thread has to spare. A thousand threads run on the
 // smallest stack there is, and a painted stack shows how much the hook uses.
+// about: stacks
 
 #include "../../support/accounting.hpp"
 #include "../../support/own_threads.hpp"

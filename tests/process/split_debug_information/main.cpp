@@ -1,6 +1,7 @@
 // Danger: with split debug information the program has lines but does not say what was inlined.
 // What the library allocates inside a function of the user would be charged to a line of the
 // library.
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

@@ -2,6 +2,7 @@
 // threads, and holes between them, lie within that limit below the main stack, and a walk that
 // takes all of it for one stack reads a hole. Without random addresses that is always so.
 // not with: asan, tsan (they map shadow memory into the holes)
+// about: stacks
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"

@@ -5,6 +5,7 @@
 // Allocates from deep inside the standard library (sorting with a comparator that allocates,
 // std::function, iostreams, regular expressions, exceptions) and compares each recorded stack with
 // that of backtrace(3), frame by frame.
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

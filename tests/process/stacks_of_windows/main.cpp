@@ -1,6 +1,7 @@
 // Danger: snapshot::stacks() is asked late. The window has ended, its tables are gone, others have
 // been opened, two threads ask at once, memory is refused; and each number must still be that of
 // the stack, also for stacks whose objects have all been freed.
+// about: stacks
 
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"

@@ -5,6 +5,7 @@
 // A window may be read exactly, or say that an object is in doubt: for the thread does not go on,
 // however long the reader waits. Without doubt, each object has its bytes.
 // not with: asan, tsan (their allocators take thousands of steps for each call)
+// about: stacks
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

@@ -3,6 +3,7 @@
 // negative, which is a huge number. So the thread that reads is stopped after each of its
 // instructions, and meanwhile one thread makes an object and another one frees it.
 // not with: asan, tsan (their allocators take thousands of steps for each call)
+// about: stacks
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

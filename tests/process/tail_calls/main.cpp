@@ -2,6 +2,7 @@
 // has made a jump of the call: its caller gets the row, without a type. Or a function gets a row
 // that may have left by another jump.
 // not with: asan, tsan (their operator new is called in another way)
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

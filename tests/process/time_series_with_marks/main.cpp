@@ -1,6 +1,7 @@
 // Danger: a time series is charged for itself, hangs in a forked child or at the end of a thread
 // that it has waited for, or has points that are not those of its marks.
 // hooks: malloc
+// compiled: above the line
 
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"

@@ -1,6 +1,7 @@
 // Danger: an exception has the type of something that was made on the way to it, or none.
 // hooks: malloc
 // not with: asan, tsan (they have a malloc of their own, which is not recorded)
+// about: stacks
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

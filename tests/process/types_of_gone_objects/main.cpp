@@ -1,4 +1,5 @@
 // Danger: a type that only the size of the objects proves is not known when all are freed.
+// about: stacks
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

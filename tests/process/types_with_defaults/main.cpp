@@ -1,6 +1,7 @@
 // Danger: a type is printed with arguments that nobody writes, and so has two names in one report:
 // `bag<int>` in the source, `bag<int, std::allocator<int>>` for the compiler. Or an argument is
 // dropped that is not the default, and two types get one name.
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

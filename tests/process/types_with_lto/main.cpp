@@ -2,6 +2,7 @@
 // not with: asan, tsan, noframe
 // The sanitizers need their own libraries in front of what -flto makes; lld, which links noframe,
 // cannot read what g++ -flto makes.
+// about: stacks
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

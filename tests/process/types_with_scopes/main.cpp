@@ -1,5 +1,6 @@
 // Danger: `new node` and std::make_unique<node>() are one type with two names in a report; or, with
 // the wrong scope put in front, two types get one name.
+// about: stacks
 
 #include "../../support/process_test.hpp"
 

@@ -6,6 +6,10 @@ const report_format* format_named(const std::string& name) {
     return allocscope::detail::format_named(name.c_str());
 }
 
+const report_format* format_of_path(const std::string& path) {
+    return allocscope::detail::format_of_path(path.c_str());
+}
+
 const report_format* format_of_path(const std::string& path, std::string& error) {
     return allocscope::detail::format_of_path(path.c_str(), error);
 }

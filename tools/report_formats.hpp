@@ -13,6 +13,7 @@ using report_format = allocscope::detail::file_format;
 
 // Null if there is none; `error` then says which endings there are.
 const report_format* format_named(const std::string& name);
+const report_format* format_of_path(const std::string& path);
 const report_format* format_of_path(const std::string& path, std::string& error);
 
 // "text, html, json or csv", and the same for the endings.

@@ -2,9 +2,9 @@
 
 The preset asan is clang++'s AddressSanitizer and UndefinedBehaviorSanitizer, tsan g++'s
 ThreadSanitizer: here are those of the other compiler. g++'s UndefinedBehaviorSanitizer, with which
-the hooks take three times as long to compile, is tried in a soak. clang++ 14 links operators of its own into a
-program with ThreadSanitizer, and no program can define them a second time. clang leaves them out,
-as docs/limits.md says.
+the hooks take three times as long to compile, is tried in a soak. clang++ 14 links operators of its
+own into a program with ThreadSanitizer, and no program can define them a second time. clang leaves
+them out, as docs/limits.md says.
 """
 import os
 import sys

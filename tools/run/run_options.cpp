@@ -334,8 +334,7 @@ private:
     // Chooses the format by the ending of the path.
     std::string choose_format() {
         const std::string& path = into_.output;
-        std::string endings_there_are;
-        const report_format* fitting = format_of_path(path, endings_there_are);
+        const report_format* fitting = format_of_path(path);
         if (fitting != nullptr) {
             into_.format = fitting;
             return {};
